@@ -27,6 +27,7 @@ from simulator.theory import (
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.filters.admitted import most_rounds, planned_rounds
 from simulator.theory.filters.certificates import small_cost
+from simulator.theory.filters.planned_rows import largest_useful
 from tests.helpers.cases import case
 from tests.helpers.games import ALICE
 
@@ -136,6 +137,23 @@ def test_lower_falls_are_caught_by_the_check_and_by_the_recursion():
     assert value(broken, [0.1, 0.04]) > 2 * DELTA
     with pytest.raises(NotApplicable, match="the rows reach"):
         broken.bounds_delta(EPSILON)
+
+
+def test_larger_rounds_than_are_listed_lose_too_much_alone():
+    families = {"pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP}
+    for promise in ((0.001, 0.1), (1.0, 1e-6), (1.0, 0.1), (20.0, 0.1)):
+        for kind, size in largest_useful(promise).items():
+            with case(kind, promise):
+                lost = (
+                    1.0 - math.exp((promise[0] - size) / 2.0)
+                    if kind == "laplace"
+                    else families[kind](size).hockey_stick(promise[0])
+                )
+                assert lost > promise[1]
+    filter_ = of("pure:1e9+laplace:1e9", "pure:0.05")
+    assert max(filter_.largest.values()) < 2.0
+    assert not filter_.fresh().admit(1e6)
+    assert not filter_.fresh().admit(1e6, kind="laplace")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ from simulator.theory.filters.interface import (
     RunningFilter,
     State,
 )
-from simulator.theory.filters.planned_rows import Falls, Lattice, Run
+from simulator.theory.filters.planned_lattice import PlanLattice
+from simulator.theory.filters.planned_rows import Falls, Run
 from simulator.theory.filters.rules import AS_STORED, UP
 from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
@@ -72,7 +73,7 @@ class PlannedFilter(Filter):
     _: KW_ONLY
     plan: tuple[Run, ...]
     moves: tuple[tuple[str, float, Falls], ...]
-    lattice: Lattice
+    lattice: PlanLattice
     pool: float = 0.0
     floor: float = 0.0
     basic: bool = True
@@ -156,7 +157,11 @@ class PlannedFilter(Filter):
             return (
                 self._price(sizes, size, delta, "Laplace noise") if size else (_FREE, -1, 0, delta)
             )
-        families = {"pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP}
+        families: dict[str, Callable[[float], Guarantee]] = {
+            "pure": PureDP,
+            "range": BoundedRange,
+            "gaussian": GaussianDP,
+        }
         if kind not in families:
             raise InvalidInput(f"a round is of {', '.join(planned_check.KINDS)}, not {kind!r}")
         return (*self.price(families[kind](size))[:3], delta)
@@ -354,7 +359,7 @@ def planned_of(stored: dict[str, Any]) -> PlannedFilter:
             (move["kind"], move["size"], tuple((row, fall) for row, fall in move["falls"]))
             for move in stored["moves"]
         ),
-        lattice=Lattice(**stored["grid"]),
+        lattice=PlanLattice(**stored["grid"]),
         pool=stored["pool"]["squares"],
         floor=stored["pool"]["floor"],
     )
@@ -381,7 +386,7 @@ def parse_planned(values: str) -> PlannedFilter:
             rounds_delta,
             plan=tuple((kind, numeral(size), int(rounds)) for kind, size, rounds in runs),
             moves=tuple(listed),
-            lattice=Lattice(step=numeral(step), first=first, start=start, last=last),
+            lattice=PlanLattice(step=numeral(step), first=first, start=start, last=last),
             pool=pool,
             floor=floor,
             basic=basic,

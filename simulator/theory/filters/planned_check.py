@@ -100,8 +100,10 @@ class PlannedRules:
     """The numbers of a certificate, each of its type and in its range."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        grid, pool = (document.get(name) for name in ("grid", "pool"))
-        moves, self.plan = (document.get(name) for name in ("moves", "plan"))
+        grid: Any = document.get("grid")
+        pool: Any = document.get("pool")
+        moves: Any = document.get("moves")
+        self.plan: Any = document.get("plan")
         require(isinstance(grid, dict) and isinstance(pool, dict), "no grid or no pool")
         require(isinstance(moves, list) and 0 < len(moves) <= MOST_MOVES, "moves: must be a list")
         self.epsilon, self.delta = (number(document, name) for name in ("epsilon", "delta"))
@@ -162,7 +164,7 @@ class PlannedRules:
         return rounded_up((1 - share) * Decimal(low) + share * Decimal(high))
 
 
-class Kernel:
+class KernelMean:
     """The mean over a listed law of losses, rounded up."""
 
     def __init__(self, reach: int, weights: np.ndarray, infinite: float) -> None:
@@ -173,7 +175,7 @@ class Kernel:
         return rows.mean_over(n, self.reach, self.weights, self.infinite)
 
 
-class Response:
+class ResponseMean:
     """R_e, rounded up."""
 
     def __init__(self, epsilon: Decimal, step: Decimal) -> None:
@@ -185,7 +187,7 @@ class Response:
         return rows.response(n, self.taps, np.empty(rows.points))
 
 
-class Range:
+class RangeMean:
     """The upper end of the maximum of P_t over t of lemma 3, eps rounded up to K steps."""
 
     def __init__(self, epsilon: Decimal, step: Decimal) -> None:
@@ -220,20 +222,20 @@ class Range:
         return best * UP
 
 
-def mean_of(move: Move, step: Decimal) -> Kernel | Response | Range:
+def mean_of(move: Move, step: Decimal) -> KernelMean | ResponseMean | RangeMean:
     """The mean over a move's pair, or the maximum over its pairs."""
     size = Decimal(move.size)
     if move.kind == "pure":
-        return Response(size, step)
+        return ResponseMean(size, step)
     if move.kind == "range":
-        return Range(size, step)
+        return RangeMean(size, step)
     if move.kind == "gaussian":
-        return Kernel(*gaussian_kernel(size * size, step))
+        return KernelMean(*gaussian_kernel(size * size, step))
     reach = int(size / step) + 1
     require(reach <= MOST, "grid: the step is too small")
     nodes = [k * step for k in range(-reach, reach + 1)]
     heights = [laplace_delta(x, size) for x in nodes]
-    return Kernel(reach, *spread_outward([x.exp() for x in nodes], heights))
+    return KernelMean(reach, *spread_outward([x.exp() for x in nodes], heights))
 
 
 def laplace_delta(x: Decimal, epsilon: Decimal) -> Decimal:
