@@ -286,12 +286,18 @@ def test_text_file_and_pickle_give_the_filter_back(tmp_path, basic):
         ("pure:0.5", {"plan": "pure:0.1", "spare": -1.0}, "spare share"),
         ("pure:0.5", {"plan": "pure:0.1", "sizes": (0.0,)}, "a size"),
         ("pure:0.5", {"sizes": (0.1,)}, "give a plan"),
+        ("pure:0.5", {"plan": "pure:0.1", "rounds_delta": 1e-4}, "delta above rounds_delta"),
     ],
 )
 def test_wrong_input_is_one_line(family, others, error):
     with pytest.raises((InvalidInput, NotApplicable), match=error) as caught:
         certified_filter(family, EPSILON, DELTA, **others)
     assert "\n" not in str(caught.value)
+
+
+def test_a_delta_within_the_rounding_of_epsilon_is_one_line():
+    with pytest.raises(NotApplicable, match="within the rounding"):
+        certified_filter("pure:1", 20.0, 1e-15, plan="pure:0.5")
 
 
 @pytest.mark.parametrize(
@@ -301,6 +307,7 @@ def test_wrong_input_is_one_line(family, others, error):
         "planned:1",
         "planned:1,1e-6,0,0,0/0.1,-1,1,2/pure,0.1,1/pure,x,1,1",
         "planned:////",
+        "planned:1.0,0.1,0,0,0/0.1,-9,9,99/pure,0.1,99999999999/pure,0.1,1,1",
     ],
 )
 def test_wrong_text_is_one_line(text):

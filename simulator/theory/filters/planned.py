@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import write_text
-from simulator.foundations.validation import nonnegative, numeral, positive, probability_below_one
+from simulator.foundations.validation import nonnegative, positive, probability_below_one
 from simulator.theory.filters import planned_check
-from simulator.theory.filters.certificate_check import digest_of
+from simulator.theory.filters.certificate_check import MOST, digest_of
 from simulator.theory.filters.certificates import small_cost
 from simulator.theory.filters.interface import (
     Accounted,
@@ -83,8 +83,13 @@ class PlannedFilter(Filter):
 
     def _check(self) -> None:
         super()._check()
-        if not self.plan or not self.moves:
-            raise InvalidInput("the planned filter needs a plan and moves")
+        numbers = [n for *_, n in self.plan] + [
+            n for *_, f in self.moves for pair in f for n in pair
+        ]
+        if not self.plan or not self.moves or any(type(n) is not int for n in numbers):
+            raise InvalidInput("the planned filter needs a plan and moves, of whole numbers")
+        if not 0 < self.rows <= MOST:
+            raise InvalidInput(f"the planned filter has from 1 to {MOST} rows, not {self.rows}")
         for name in ("pool", "floor"):
             nonnegative(f"a filter's {name}", getattr(self, name))
         for kind, size, falls in self.moves:
@@ -348,50 +353,3 @@ def _verified(filter_: PlannedFilter) -> float:
         return planned_check.check(json.dumps(filter_.certificate()))
     except planned_check.Refused as error:
         raise NotApplicable(f"the certificate of the filter proves nothing: {error}") from None
-
-
-def planned_of(stored: dict[str, Any]) -> PlannedFilter:
-    """The filter of a certificate's members; raises KeyError, TypeError or ValueError."""
-    return PlannedFilter(
-        *(stored[name] for name in ("epsilon", "delta", "rounds_delta")),
-        plan=tuple((kind, size, rounds) for kind, size, rounds in stored["plan"]),
-        moves=tuple(
-            (move["kind"], move["size"], tuple((row, fall) for row, fall in move["falls"]))
-            for move in stored["moves"]
-        ),
-        lattice=PlanLattice(**stored["grid"]),
-        pool=stored["pool"]["squares"],
-        floor=stored["pool"]["floor"],
-    )
-
-
-def parse_planned(values: str) -> PlannedFilter:
-    """Read what ``str()`` writes after ``planned:``. Raises InvalidInput on anything else."""
-    parts = values.split("/")
-    basic = parts[-1] != COSTS_ONLY
-    try:
-        numbers, grid, plan, moves = parts if basic else parts[:-1]
-        epsilon, delta, rounds_delta, pool, floor = map(numeral, numbers.split(","))
-        step, *places = grid.split(",")
-        first, start, last = map(int, places)
-        runs = [run.split(",") for run in plan.split(";")]
-        listed = []
-        for move in moves.split(";"):
-            kind, size, *falls = move.split(",")
-            pairs = zip(map(int, falls[::2]), map(int, falls[1::2]), strict=True)
-            listed.append((kind, numeral(size), tuple(pairs)))
-        return PlannedFilter(
-            epsilon,
-            delta,
-            rounds_delta,
-            plan=tuple((kind, numeral(size), int(rounds)) for kind, size, rounds in runs),
-            moves=tuple(listed),
-            lattice=PlanLattice(step=numeral(step), first=first, start=start, last=last),
-            pool=pool,
-            floor=floor,
-            basic=basic,
-        )
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"planned:{values:.60} is not what str() writes of a filter") from None

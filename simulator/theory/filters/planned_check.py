@@ -59,6 +59,8 @@ from simulator.theory.filters.certificate_check import Refused as Refused
 NAME = "certificate of a planned filter"
 KINDS = ("pure", "laplace", "range", "gaussian")
 MOST_MOVES = 2000
+MOST_WORK = 10**12
+"""Most products of a weight and a value."""
 
 
 def check(text: str) -> float:
@@ -148,6 +150,8 @@ class PlannedRules:
             (self.rows + 1) * (self.points + 2 * pad) <= MOST_VALUES,
             "grid: too many rows or points",
         )
+        work = sum(min(4 * m.reach, m.most) for m in means) * self.rows * self.points
+        require(work <= MOST_WORK, "moves: too many for the rows and points")
         rows = ProofRows(self.rows, self.step, (self.first, self.last), pad)
         inside = slice(pad, pad + self.points)
         for n in range(1, self.rows + 1):
@@ -167,6 +171,8 @@ class PlannedRules:
 class KernelMean:
     """The mean over a listed law of losses, rounded up."""
 
+    most = MOST
+
     def __init__(self, reach: int, weights: np.ndarray, infinite: float) -> None:
         self.reach, self.weights, self.infinite = reach, weights, infinite
 
@@ -177,6 +183,8 @@ class KernelMean:
 
 class ResponseMean:
     """R_e, rounded up."""
+
+    most = 4
 
     def __init__(self, epsilon: Decimal, step: Decimal) -> None:
         self.taps = response_taps(epsilon, step)
@@ -189,6 +197,8 @@ class ResponseMean:
 
 class RangeMean:
     """The upper end of the maximum of P_t over t of lemma 3, eps rounded up to K steps."""
+
+    most = 4 * MOST
 
     def __init__(self, epsilon: Decimal, step: Decimal) -> None:
         self.width = int((epsilon / step).to_integral_value("ROUND_CEILING"))

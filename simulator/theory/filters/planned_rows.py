@@ -34,6 +34,8 @@ FEWEST = 400
 ABOVE, BELOW = 3.0, 2.5
 """Range of the lattice above epsilon and below zero, in roots of the Gaussian's budget."""
 MOST_VALUES = 3 * 10**7
+MOST_ROWS = 20_000
+"""As of the check."""
 SLACK = 1e-11
 """Relative rounding of a row against another."""
 COARSE = 0.01
@@ -45,6 +47,8 @@ WHOLE = 8
 EARLY = 10.0
 """Rows from which on the room for other rounds' prices is shared out by the logarithm."""
 NOTHING_FITS = "not even the first round of the plan keeps ({:g}, {:g})"
+ROUNDING = 2.0**-50
+"""Of sums of epsilons, as of the check."""
 INSIDE = 1.0 - 1e-9
 """Share of delta for the rows, which the check rounds up."""
 
@@ -143,7 +147,12 @@ def search(
         raise NotApplicable(NOTHING_FITS.format(*promise))
     largest = {kind: min(size, useful[kind]) for kind, size in largest.items()}
     lattice = lattice_of(promise, [(kind, size) for kind, size, _ in plan], pool)
-    limit = promise[1] * INSIDE
+    limit = promise[1] * INSIDE - ROUNDING * promise[0]
+    if limit <= 0.0:
+        raise NotApplicable(
+            f"delta = {promise[1]:g} is within the rounding of sums of epsilons up to "
+            f"{promise[0]:g}"
+        )
     played, reached = played_rounds((promise[0], limit * (1.0 - spare)), lattice, plan, pool)
     listed = listed_sizes(lattice, largest, set(played), sizes)
     means = {step: Mean(step, lattice) for step in listed}
@@ -210,7 +219,7 @@ def played_rounds(
 
 def require_few(rounds: int, rows: PlanRows) -> None:
     """Raise NotApplicable where rows for so many rounds would take too much memory."""
-    most = MOST_VALUES // len(rows.payoff)
+    most = min(MOST_VALUES // len(rows.payoff), MOST_ROWS)
     if rounds > most:
         raise NotApplicable(
             f"the plan has more than {most} rounds: give its last entry a number of rounds, or "

@@ -17,7 +17,7 @@ FLOOR = 0.1
 USUAL_POOL = 0.02
 """Of a filter without a plan of the user's."""
 USUAL_SPARE = 0.02
-USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 100}
+USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 20}
 """The promised epsilon over the rounds of the plan, where the user has none."""
 
 
