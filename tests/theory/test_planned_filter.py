@@ -5,6 +5,7 @@ import math
 import pickle
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,6 +240,29 @@ def test_prices():
     only = of("laplace:0.5", "laplace:0.05")
     with pytest.raises(NotApplicable, match="planned filter of laplace cannot account for"):
         only.price(PureDP(0.1))
+
+
+def test_the_program_of_the_page_moves_as_the_filter_does():
+    page = Path(__file__).parents[2] / "experiments" / "site" / "pages" / "howto" / "certified.md"
+    program = page.read_text(encoding="utf-8").rpartition("```\ndef")[2].partition("```")[0]
+    names = {}
+    exec("def" + program, names)
+    filter_ = replace(of(), basic=False)
+    certificate, generator = filter_.certificate(), np.random.default_rng(4)
+    for size in (*generator.uniform(0.0, 0.6, 100), 0.1, 0.04):
+        row, start = int(generator.integers(1, filter_.rows + 1)), filter_.initial
+        admitted, after = filter_.step((float(row), *start[1:]), *filter_.price(PureDP(size)))
+        assert names["next_row"](certificate, "pure", size, row) == (
+            int(after[0]) if admitted else None
+        )
+
+
+def test_what_the_plan_spares_lowers_other_prices():
+    plain, spared = of(plan="pure:0.02"), of(plan="pure:0.02", spare=0.1)
+    assert 0.98 * plain.rows < spared.rows < plain.rows
+    costs_only = [replace(each, basic=False) for each in (plain, spared)]
+    rounds = [planned_rounds(each, "pure", 0.04) for each in costs_only]
+    assert rounds[1] > 1.03 * rounds[0]
 
 
 def test_rounds_with_a_delta_take_theirs_from_it():

@@ -37,7 +37,7 @@ from simulator.theory.laws.laplace import LaplaceLaw
 COSTS_ONLY = "rows-only"
 """Written after the numbers of a filter without basic composition."""
 COVERS = (
-    "Any adaptive choice of rounds of the listed kinds, of sizes up to the largest of each: pure, "
+    "Any adaptive choice of rounds of the listed kinds, of sizes from 0 to the largest: pure, "
     "eps of any eps-DP mechanism; laplace, shift over scale of Laplace noise on one number; range, "
     "eps of an eps-bounded-range mechanism; gaussian, mu of a mu-GDP one. A round moves from row n "
     "to row n - fall, its fall the last pair of its move with a row of at most n; fall 0 refuses, "
