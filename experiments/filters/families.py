@@ -13,7 +13,8 @@ from simulator.theory.filters.certified import certified_filter
 from simulator.theory.filters.families import ZCDPFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.guarantees.families import BoundedRange, GaussianDP
+from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 
 ORDERS = [1.0 + 1.05**k / 10 for k in range(200)]
@@ -52,11 +53,12 @@ def families(promise: tuple[float, float]) -> dict[str, dict[str, int]]:
         own = certified_filter(f"{kind}:{size!r}", *promise, plan=f"{kind}:{size!r}")
         assert isinstance(own, PlannedFilter)
         planned = planned_rounds(own, kind, size)
-        round_ = {"laplace": LaplaceLaw, "range": BoundedRange, "gaussian": GaussianDP}[kind](size)
         cell = {"renyi": renyi_rounds(promise, kind, size), "planned": planned}
+        round_: Guarantee | PrivacyLossLaw = LaplaceLaw(size)
         if kind != "laplace":
-            cell["zcdp"] = by_filter(ZCDPFilter(*promise).rho / round_.zcdp_rho)  # type: ignore[union-attr]
-            cell["gaussian"] = by_filter((GaussianFilter(*promise).mu / round_.gdp_mu) ** 2)  # type: ignore[union-attr]
+            round_ = core = BoundedRange(size) if kind == "range" else GaussianDP(size)
+            cell["zcdp"] = by_filter(ZCDPFilter(*promise).rho / core.zcdp_rho)
+            cell["gaussian"] = by_filter((GaussianFilter(*promise).mu / core.gdp_mu) ** 2)
         cell["basic"] = 0 if kind == "gaussian" else share
         cell["limit of any"] = most_of_one(promise, round_, planned)
         found[kind] = cell

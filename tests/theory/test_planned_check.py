@@ -16,7 +16,7 @@ from simulator.theory import bound, certified_filter
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.filters import planned_check
 from simulator.theory.filters.certificate_check import ProofRows, Refused, digest_of
-from simulator.theory.filters.planned_rows import Lattice, Mean, Rows
+from simulator.theory.filters.planned_lattice import Mean, PlanLattice, PlanRows
 from simulator.theory.guarantees.families import BoundedRange
 from simulator.theory.laws.laplace import LaplaceLaw
 from tests.helpers.cases import case
@@ -125,7 +125,7 @@ def test_the_mean_over_bounded_range_is_above_every_pair_and_close():
     step, width, reach = 0.02, 12, 80
     size = step * width
     with localcontext(Context(prec=60)):
-        mean = planned_check.Range(Decimal(step) * width, Decimal(step))
+        mean = planned_check.RangeMean(Decimal(step) * width, Decimal(step))
         rows = rows_of(step, reach, width + 2)
     x = step * np.arange(-reach, reach + 1)
     smooth = 1.0 - np.exp(x) / (1.0 + np.exp(3.0 * x)) ** (1 / 3)  # convex and decreasing in u
@@ -145,9 +145,9 @@ def test_the_mean_over_bounded_range_is_above_every_pair_and_close():
 
 def test_two_rounds_of_bounded_range_are_the_adaptive_optimum():
     """.303365 at eps = 1 and E = 0; without adaptivity it is .288317, composed pairs .322606."""
-    lattice = Lattice(step=1 / 64, first=-400, start=0, last=400)
+    lattice = PlanLattice(step=1 / 64, first=-400, start=0, last=400)
     mean = Mean(("range", 1.0), lattice)
-    rows = Rows(lattice, mean.reach + 2)
+    rows = PlanRows(lattice, mean.reach + 2)
     row = rows.payoff
     for _ in range(2):
         row = rows.extended(mean(row, rows.pad))
@@ -198,9 +198,9 @@ def test_a_certificate_changed_in_any_number_is_refused(made):
 def reached(document):
     """The delta that the rows of a document of pure, Laplace and range moves reach, in floats."""
     grid = document["grid"]
-    lattice = Lattice(**grid)
+    lattice = PlanLattice(**grid)
     means = [Mean((m["kind"], m["size"]), lattice) for m in document["moves"]]
-    rows = Rows(lattice, max(mean.reach for mean in means) + 2)
+    rows = PlanRows(lattice, max(mean.reach for mean in means) + 2)
     table = [rows.payoff]
     for n in range(1, document["rows"] + 1):
         best = table[-1][rows.pad : -rows.pad].copy()

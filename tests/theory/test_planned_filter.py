@@ -5,6 +5,7 @@ import math
 import pickle
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from simulator.theory import (
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.filters.admitted import most_rounds, planned_rounds
 from simulator.theory.filters.certificates import small_cost
+from simulator.theory.filters.planned_rows import largest_useful
 from tests.helpers.cases import case
 from tests.helpers.games import ALICE
 
@@ -138,6 +140,23 @@ def test_lower_falls_are_caught_by_the_check_and_by_the_recursion():
         broken.bounds_delta(EPSILON)
 
 
+def test_larger_rounds_than_are_listed_lose_too_much_alone():
+    families = {"pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP}
+    for promise in ((0.001, 0.1), (1.0, 1e-6), (1.0, 0.1), (20.0, 0.1)):
+        for kind, size in largest_useful(promise).items():
+            with case(kind, promise):
+                lost = (
+                    1.0 - math.exp((promise[0] - size) / 2.0)
+                    if kind == "laplace"
+                    else families[kind](size).hockey_stick(promise[0])
+                )
+                assert lost > promise[1]
+    filter_ = of("pure:1e9+laplace:1e9", "pure:0.05")
+    assert max(filter_.largest.values()) < 2.0
+    assert not filter_.fresh().admit(1e6)
+    assert not filter_.fresh().admit(1e6, kind="laplace")
+
+
 @pytest.mark.parametrize(
     "menu",
     [
@@ -223,6 +242,29 @@ def test_prices():
         only.price(PureDP(0.1))
 
 
+def test_the_program_of_the_page_moves_as_the_filter_does():
+    page = Path(__file__).parents[2] / "experiments" / "site" / "pages" / "howto" / "certified.md"
+    program = page.read_text(encoding="utf-8").rpartition("```\ndef")[2].partition("```")[0]
+    names = {}
+    exec("def" + program, names)
+    filter_ = replace(of(), basic=False)
+    certificate, generator = filter_.certificate(), np.random.default_rng(4)
+    for size in (*generator.uniform(0.0, 0.6, 100), 0.1, 0.04):
+        row, start = int(generator.integers(1, filter_.rows + 1)), filter_.initial
+        admitted, after = filter_.step((float(row), *start[1:]), *filter_.price(PureDP(size)))
+        assert names["next_row"](certificate, "pure", size, row) == (
+            int(after[0]) if admitted else None
+        )
+
+
+def test_what_the_plan_spares_lowers_other_prices():
+    plain, spared = of(plan="pure:0.02"), of(plan="pure:0.02", spare=0.1)
+    assert 0.98 * plain.rows < spared.rows < plain.rows
+    costs_only = [replace(each, basic=False) for each in (plain, spared)]
+    rounds = [planned_rounds(each, "pure", 0.04) for each in costs_only]
+    assert rounds[1] > 1.03 * rounds[0]
+
+
 def test_rounds_with_a_delta_take_theirs_from_it():
     filter_ = of(delta=2e-4, leaks=1e-4)
     running = filter_.fresh()
@@ -268,12 +310,18 @@ def test_text_file_and_pickle_give_the_filter_back(tmp_path, basic):
         ("pure:0.5", {"plan": "pure:0.1", "spare": -1.0}, "spare share"),
         ("pure:0.5", {"plan": "pure:0.1", "sizes": (0.0,)}, "a size"),
         ("pure:0.5", {"sizes": (0.1,)}, "give a plan"),
+        ("pure:0.5", {"plan": "pure:0.1", "rounds_delta": 1e-4}, "delta above rounds_delta"),
     ],
 )
 def test_wrong_input_is_one_line(family, others, error):
     with pytest.raises((InvalidInput, NotApplicable), match=error) as caught:
         certified_filter(family, EPSILON, DELTA, **others)
     assert "\n" not in str(caught.value)
+
+
+def test_a_delta_within_the_rounding_of_epsilon_is_one_line():
+    with pytest.raises(NotApplicable, match="within the rounding"):
+        certified_filter("pure:1", 20.0, 1e-15, plan="pure:0.5")
 
 
 @pytest.mark.parametrize(
@@ -283,6 +331,7 @@ def test_wrong_input_is_one_line(family, others, error):
         "planned:1",
         "planned:1,1e-6,0,0,0/0.1,-1,1,2/pure,0.1,1/pure,x,1,1",
         "planned:////",
+        "planned:1.0,0.1,0,0,0/0.1,-9,9,99/pure,0.1,99999999999/pure,0.1,1,1",
     ],
 )
 def test_wrong_text_is_one_line(text):

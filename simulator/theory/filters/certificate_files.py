@@ -12,7 +12,8 @@ from simulator.foundations.files import explained, open_regular
 from simulator.foundations.validation import numeral
 from simulator.theory.filters import certificate_check, certificates, planned_check, sampled_check
 from simulator.theory.filters.certified import COSTS_ONLY, CertifiedFilter
-from simulator.theory.filters.planned import PlannedFilter, planned_of
+from simulator.theory.filters.planned import PlannedFilter
+from simulator.theory.filters.planned_text import planned_of
 from simulator.theory.filters.sampled import SampledFilter, sampled_of
 
 MOST_BYTES = 1 << 24

@@ -240,7 +240,9 @@ def certified_filter(
     if plan is not None or is_planned(str(family)):
         epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
         leaks = nonnegative("rounds_delta", rounds_delta)
-        return planned_filter(str(family), (epsilon, delta, leaks), plan, sizes, pool, spare)
+        return planned_filter(
+            str(family), (epsilon, delta, leaks), plan, sizes=sizes, pool=pool, spare=spare
+        )
     if sizes or pool is not None or spare is not None:
         raise InvalidInput(
             "sizes, a pool and a spare share are of a filter with a plan; give a plan"

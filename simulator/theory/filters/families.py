@@ -23,7 +23,8 @@ from simulator.theory.filters.clt import CLTFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
-from simulator.theory.filters.planned import PlannedFilter, parse_planned
+from simulator.theory.filters.planned import PlannedFilter
+from simulator.theory.filters.planned_text import parse_planned
 from simulator.theory.filters.realised import RealisedFilter
 from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import (

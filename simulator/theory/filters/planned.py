@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import write_text
-from simulator.foundations.validation import nonnegative, numeral, positive, probability_below_one
+from simulator.foundations.validation import nonnegative, positive, probability_below_one
 from simulator.theory.filters import planned_check
-from simulator.theory.filters.certificate_check import digest_of
+from simulator.theory.filters.certificate_check import MOST, digest_of
 from simulator.theory.filters.certificates import small_cost
 from simulator.theory.filters.interface import (
     Accounted,
@@ -28,7 +28,8 @@ from simulator.theory.filters.interface import (
     RunningFilter,
     State,
 )
-from simulator.theory.filters.planned_rows import Falls, Lattice, Run
+from simulator.theory.filters.planned_lattice import PlanLattice
+from simulator.theory.filters.planned_rows import Falls, Run
 from simulator.theory.filters.rules import AS_STORED, UP
 from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
@@ -36,7 +37,7 @@ from simulator.theory.laws.laplace import LaplaceLaw
 COSTS_ONLY = "rows-only"
 """Written after the numbers of a filter without basic composition."""
 COVERS = (
-    "Any adaptive choice of rounds of the listed kinds, of sizes up to the largest of each: pure, "
+    "Any adaptive choice of rounds of the listed kinds, of sizes from 0 to the largest: pure, "
     "eps of any eps-DP mechanism; laplace, shift over scale of Laplace noise on one number; range, "
     "eps of an eps-bounded-range mechanism; gaussian, mu of a mu-GDP one. A round moves from row n "
     "to row n - fall, its fall the last pair of its move with a row of at most n; fall 0 refuses, "
@@ -72,7 +73,7 @@ class PlannedFilter(Filter):
     _: KW_ONLY
     plan: tuple[Run, ...]
     moves: tuple[tuple[str, float, Falls], ...]
-    lattice: Lattice
+    lattice: PlanLattice
     pool: float = 0.0
     floor: float = 0.0
     basic: bool = True
@@ -82,8 +83,13 @@ class PlannedFilter(Filter):
 
     def _check(self) -> None:
         super()._check()
-        if not self.plan or not self.moves:
-            raise InvalidInput("the planned filter needs a plan and moves")
+        numbers = [n for *_, n in self.plan] + [
+            n for *_, f in self.moves for pair in f for n in pair
+        ]
+        if not self.plan or not self.moves or any(type(n) is not int for n in numbers):
+            raise InvalidInput("the planned filter needs a plan and moves, of whole numbers")
+        if not 0 < self.rows <= MOST:
+            raise InvalidInput(f"the planned filter has from 1 to {MOST} rows, not {self.rows}")
         for name in ("pool", "floor"):
             nonnegative(f"a filter's {name}", getattr(self, name))
         for kind, size, falls in self.moves:
@@ -156,7 +162,11 @@ class PlannedFilter(Filter):
             return (
                 self._price(sizes, size, delta, "Laplace noise") if size else (_FREE, -1, 0, delta)
             )
-        families = {"pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP}
+        families: dict[str, Callable[[float], Guarantee]] = {
+            "pure": PureDP,
+            "range": BoundedRange,
+            "gaussian": GaussianDP,
+        }
         if kind not in families:
             raise InvalidInput(f"a round is of {', '.join(planned_check.KINDS)}, not {kind!r}")
         return (*self.price(families[kind](size))[:3], delta)
@@ -343,50 +353,3 @@ def _verified(filter_: PlannedFilter) -> float:
         return planned_check.check(json.dumps(filter_.certificate()))
     except planned_check.Refused as error:
         raise NotApplicable(f"the certificate of the filter proves nothing: {error}") from None
-
-
-def planned_of(stored: dict[str, Any]) -> PlannedFilter:
-    """The filter of a certificate's members; raises KeyError, TypeError or ValueError."""
-    return PlannedFilter(
-        *(stored[name] for name in ("epsilon", "delta", "rounds_delta")),
-        plan=tuple((kind, size, rounds) for kind, size, rounds in stored["plan"]),
-        moves=tuple(
-            (move["kind"], move["size"], tuple((row, fall) for row, fall in move["falls"]))
-            for move in stored["moves"]
-        ),
-        lattice=Lattice(**stored["grid"]),
-        pool=stored["pool"]["squares"],
-        floor=stored["pool"]["floor"],
-    )
-
-
-def parse_planned(values: str) -> PlannedFilter:
-    """Read what ``str()`` writes after ``planned:``. Raises InvalidInput on anything else."""
-    parts = values.split("/")
-    basic = parts[-1] != COSTS_ONLY
-    try:
-        numbers, grid, plan, moves = parts if basic else parts[:-1]
-        epsilon, delta, rounds_delta, pool, floor = map(numeral, numbers.split(","))
-        step, *places = grid.split(",")
-        first, start, last = map(int, places)
-        runs = [run.split(",") for run in plan.split(";")]
-        listed = []
-        for move in moves.split(";"):
-            kind, size, *falls = move.split(",")
-            pairs = zip(map(int, falls[::2]), map(int, falls[1::2]), strict=True)
-            listed.append((kind, numeral(size), tuple(pairs)))
-        return PlannedFilter(
-            epsilon,
-            delta,
-            rounds_delta,
-            plan=tuple((kind, numeral(size), int(rounds)) for kind, size, rounds in runs),
-            moves=tuple(listed),
-            lattice=Lattice(step=numeral(step), first=first, start=start, last=last),
-            pool=pool,
-            floor=floor,
-            basic=basic,
-        )
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"planned:{values:.60} is not what str() writes of a filter") from None

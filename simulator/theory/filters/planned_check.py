@@ -59,6 +59,8 @@ from simulator.theory.filters.certificate_check import Refused as Refused
 NAME = "certificate of a planned filter"
 KINDS = ("pure", "laplace", "range", "gaussian")
 MOST_MOVES = 2000
+MOST_WORK = 10**12
+"""Most products of a weight and a value."""
 
 
 def check(text: str) -> float:
@@ -100,8 +102,10 @@ class PlannedRules:
     """The numbers of a certificate, each of its type and in its range."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        grid, pool = (document.get(name) for name in ("grid", "pool"))
-        moves, self.plan = (document.get(name) for name in ("moves", "plan"))
+        grid: Any = document.get("grid")
+        pool: Any = document.get("pool")
+        moves: Any = document.get("moves")
+        self.plan: Any = document.get("plan")
         require(isinstance(grid, dict) and isinstance(pool, dict), "no grid or no pool")
         require(isinstance(moves, list) and 0 < len(moves) <= MOST_MOVES, "moves: must be a list")
         self.epsilon, self.delta = (number(document, name) for name in ("epsilon", "delta"))
@@ -146,6 +150,8 @@ class PlannedRules:
             (self.rows + 1) * (self.points + 2 * pad) <= MOST_VALUES,
             "grid: too many rows or points",
         )
+        work = sum(min(4 * m.reach, m.most) for m in means) * self.rows * self.points
+        require(work <= MOST_WORK, "moves: too many for the rows and points")
         rows = ProofRows(self.rows, self.step, (self.first, self.last), pad)
         inside = slice(pad, pad + self.points)
         for n in range(1, self.rows + 1):
@@ -162,8 +168,10 @@ class PlannedRules:
         return rounded_up((1 - share) * Decimal(low) + share * Decimal(high))
 
 
-class Kernel:
+class KernelMean:
     """The mean over a listed law of losses, rounded up."""
+
+    most = MOST
 
     def __init__(self, reach: int, weights: np.ndarray, infinite: float) -> None:
         self.reach, self.weights, self.infinite = reach, weights, infinite
@@ -173,8 +181,10 @@ class Kernel:
         return rows.mean_over(n, self.reach, self.weights, self.infinite)
 
 
-class Response:
+class ResponseMean:
     """R_e, rounded up."""
+
+    most = 4
 
     def __init__(self, epsilon: Decimal, step: Decimal) -> None:
         self.taps = response_taps(epsilon, step)
@@ -185,8 +195,10 @@ class Response:
         return rows.response(n, self.taps, np.empty(rows.points))
 
 
-class Range:
+class RangeMean:
     """The upper end of the maximum of P_t over t of lemma 3, eps rounded up to K steps."""
+
+    most = 4 * MOST
 
     def __init__(self, epsilon: Decimal, step: Decimal) -> None:
         self.width = int((epsilon / step).to_integral_value("ROUND_CEILING"))
@@ -220,20 +232,20 @@ class Range:
         return best * UP
 
 
-def mean_of(move: Move, step: Decimal) -> Kernel | Response | Range:
+def mean_of(move: Move, step: Decimal) -> KernelMean | ResponseMean | RangeMean:
     """The mean over a move's pair, or the maximum over its pairs."""
     size = Decimal(move.size)
     if move.kind == "pure":
-        return Response(size, step)
+        return ResponseMean(size, step)
     if move.kind == "range":
-        return Range(size, step)
+        return RangeMean(size, step)
     if move.kind == "gaussian":
-        return Kernel(*gaussian_kernel(size * size, step))
+        return KernelMean(*gaussian_kernel(size * size, step))
     reach = int(size / step) + 1
     require(reach <= MOST, "grid: the step is too small")
     nodes = [k * step for k in range(-reach, reach + 1)]
     heights = [laplace_delta(x, size) for x in nodes]
-    return Kernel(reach, *spread_outward([x.exp() for x in nodes], heights))
+    return KernelMean(reach, *spread_outward([x.exp() for x in nodes], heights))
 
 
 def laplace_delta(x: Decimal, epsilon: Decimal) -> Decimal:

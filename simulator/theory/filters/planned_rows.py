@@ -11,32 +11,31 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby, repeat, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.certified_budget import gaussian_mu, gaussian_weights
-from simulator.theory.filters.certified_budget import response_weights as response
+from simulator.theory.filters.certified_budget import gaussian_mu
+from simulator.theory.filters.planned_lattice import Floats, Mean, PlanLattice, PlanRows, Step
 from simulator.theory.lattice import common_step
 from simulator.theory.outward import above
 
-Floats = NDArray[np.float64]
-Step = tuple[str, float]
-"""A kind and a size of rounds."""
 Run = tuple[str, float, int]
 """The same, and how many rounds."""
 Falls = tuple[tuple[int, int], ...]
 """From which row on a round leads so many rows down; 0 where it is refused."""
 
 FINENESS = {"pure": 8, "laplace": 4, "range": 16, "gaussian": 6}
-"""Lattice points per size of the plan's smallest round, where more than one size needs them."""
+"""PlanLattice points per size of the plan's smallest round, where more than one size needs them."""
 FEWEST = 400
 """Least lattice points between a loss of 0 and the root of the Gaussian's budget, over this."""
 ABOVE, BELOW = 3.0, 2.5
 """Range of the lattice above epsilon and below zero, in roots of the Gaussian's budget."""
 MOST_VALUES = 3 * 10**7
+MOST_ROWS = 20_000
+"""As of the check."""
 SLACK = 1e-11
 """Relative rounding of a row against another."""
 COARSE = 0.01
@@ -47,24 +46,11 @@ WHOLE = 8
 """Whole numbers of the plan's least size that have falls of their own."""
 EARLY = 10.0
 """Rows from which on the room for other rounds' prices is shared out by the logarithm."""
+NOTHING_FITS = "not even the first round of the plan keeps ({:g}, {:g})"
+ROUNDING = 2.0**-50
+"""Of sums of epsilons, as of the check."""
 INSIDE = 1.0 - 1e-9
 """Share of delta for the rows, which the check rounds up."""
-
-
-@dataclass(frozen=True)
-class Lattice:
-    """The points ln u = i step for first <= i <= last; epsilon is between start and start + 1."""
-
-    _: KW_ONLY
-    step: float
-    first: int
-    start: int
-    last: int
-
-    @property
-    def points(self) -> int:
-        """How many points there are."""
-        return self.last - self.first + 1
 
 
 @dataclass(frozen=True)
@@ -72,7 +58,7 @@ class Planned:
     """What the search finds: the rows' lattice, the plan's rounds, and the falls of each move."""
 
     _: KW_ONLY
-    lattice: Lattice
+    lattice: PlanLattice
     plan: tuple[Run, ...]
     moves: tuple[tuple[str, float, Falls], ...]
 
@@ -80,85 +66,6 @@ class Planned:
     def rows(self) -> int:
         """The number of the first row in force."""
         return sum(rounds for _, _, rounds in self.plan)
-
-
-class Mean:
-    """The mean of a row over a pair of laws; of bounded range, the largest over its pairs."""
-
-    def __init__(self, step: Step, lattice: Lattice) -> None:
-        kind, size = step
-        h = lattice.step
-        self.infinite, self.kernel, self.range = 0.0, np.zeros(0), 0
-        self.taps: list[tuple[int, float]] = []
-        if kind == "pure":
-            shift, (up, farther_up, down, farther_down) = response(size, h)
-            self.taps = [(shift, up), (shift + 1, farther_up)]
-            self.taps += [(-shift, down), (-shift - 1, farther_down)]
-            self.taps = [(k, w) for k, w in self.taps if w > 1e-15]
-            self.reach = shift + 1
-        elif kind == "range":
-            self.reach = self.range = steps_of(size, h)
-            # loss k h, and the gap of the bound between two of them
-            self.highs = np.expm1(h * (np.arange(self.range + 1) - self.range))
-            self.highs /= math.expm1(-self.range * h)
-            self.less = math.exp(-self.range * h)
-            self.gap = math.tanh(h / 4.0) / -math.expm1(-self.range * h)
-        elif kind == "gaussian":
-            self.kernel, self.infinite = gaussian_weights(size * size, h)
-            self.reach = len(self.kernel) // 2
-        else:
-            self.kernel = laplace_weights(size, h)
-            self.reach = len(self.kernel) // 2
-
-    def __call__(self, row: Floats, pad: int) -> Floats:
-        """The mean at the lattice's points, of a row extended by ``pad`` points to each side."""
-        points = row.shape[-1] - 2 * pad
-        if self.range:
-            return self._largest(row, pad, points)
-        if len(self.kernel):
-            inner = row[pad - self.reach : pad + points + self.reach]
-            return np.convolve(inner, self.kernel, mode="valid") + self.infinite
-        found = np.zeros((*row.shape[:-1], points))
-        for k, weight in self.taps:
-            found += weight * row[..., pad + k : pad + k + points]
-        return found
-
-    def of_rows(self, table: Floats, pad: int) -> Floats:
-        """The means of several rows."""
-        if self.taps:
-            return self(table, pad)
-        return np.array([self(row, pad) for row in table])
-
-    def _largest(self, row: Floats, pad: int, points: int) -> Floats:
-        fall, width = row[:-1] - row[1:], self.range
-        best = before = np.zeros(points)
-        for k, high in enumerate(self.highs):
-            at = pad - k
-            now = high * row[at : at + points]
-            now += (1.0 - high) * row[at + width : at + width + points]
-            if k:
-                cell = fall[at : at + points] - self.less * fall[at + width : at + width + points]
-                best = np.maximum(best, np.maximum(before, now) + self.gap * np.maximum(cell, 0.0))
-            before = now
-        return best
-
-
-def steps_of(size: float, step: float) -> int:
-    """How many lattice steps hold a size, exactly."""
-    return math.ceil(Fraction(size) / Fraction(step))
-
-
-def laplace_weights(size: float, step: float) -> Floats:
-    """The masses of losses -k step, ..., k step of the Laplace pair, spread outward."""
-    reach = int(size / step) + 1
-    x = step * np.arange(-reach, reach + 1)
-    height = np.where(x <= -size, -np.expm1(x), -np.expm1((np.minimum(x, size) - size) / 2.0))
-    u = np.exp(x)
-    slopes = np.diff(np.concatenate([[1.0], height, [0.0]])) / np.diff(
-        np.concatenate([[0.0], u, [2.0 * u[-1]]])
-    )
-    # the loss k step moves u to u e^(-k step): np.convolve reverses its second argument
-    return np.maximum(np.diff(slopes) * u, 0.0)
 
 
 def repeated(plan: Sequence[tuple[str, float, int | None]]) -> Iterable[Step]:
@@ -169,7 +76,7 @@ def repeated(plan: Sequence[tuple[str, float, int | None]]) -> Iterable[Step]:
     )
 
 
-def lattice_of(promise: tuple[float, float], plan: Sequence[Step], pool: float) -> Lattice:
+def lattice_of(promise: tuple[float, float], plan: Sequence[Step], pool: float) -> PlanLattice:
     """The lattice for a plan's kinds and sizes: whole steps where the sizes have a common divisor.
 
     Raises NotApplicable where it would be too large.
@@ -196,7 +103,7 @@ def lattice_of(promise: tuple[float, float], plan: Sequence[Step], pool: float) 
         ):
             step = above(step)
     start = math.floor(Fraction(epsilon) / Fraction(step))
-    found = Lattice(
+    found = PlanLattice(
         step=step,
         first=-math.ceil(BELOW * root / step) - 1,
         start=start,
@@ -210,35 +117,11 @@ def lattice_of(promise: tuple[float, float], plan: Sequence[Step], pool: float) 
     return found
 
 
-class Rows:
-    """Rows on a lattice, extended to both sides: to 1 at u = 0, and constant."""
-
-    def __init__(self, lattice: Lattice, pad: int) -> None:
-        self.lattice, self.pad = lattice, pad
-        self.fading = np.exp(-lattice.step * np.arange(pad, 0, -1))
-        x = lattice.step * np.arange(lattice.first, lattice.last + 1)
-        self.payoff = self.extended(np.maximum(0.0, -np.expm1(x)))
-
-    def extended(self, values: Floats) -> Floats:
-        """A row with both sides."""
-        row = np.empty(len(values) + 2 * self.pad)
-        row[self.pad : -self.pad] = np.minimum(values, 1.0)
-        row[-self.pad :] = values[-1]
-        row[: self.pad] = 1.0 - (1.0 - values[0]) * self.fading
-        return row
-
-    def at_start(self, row: Floats, epsilon: float) -> float:
-        """The value at u = e^epsilon."""
-        step, at = self.lattice.step, self.lattice.start
-        low, high = row[self.pad + at - self.lattice.first :][:2]
-        share = math.expm1(epsilon - at * step) / math.expm1(step)
-        return float((1.0 - share) * low + share * high)
-
-
 def search(
     promise: tuple[float, float],
     largest: dict[str, float],
     plan: Sequence[tuple[str, float, int | None]],
+    *,
     sizes: Sequence[float],
     pool: float,
     spare: float,
@@ -258,13 +141,23 @@ def search(
     ------
     NotApplicable : not even the first round of the plan fits, or the rows would be too many.
     """
+    useful = largest_useful(promise)
+    plan = list(takewhile(lambda run: run[1] <= useful[run[0]], plan))
+    if not plan:
+        raise NotApplicable(NOTHING_FITS.format(*promise))
+    largest = {kind: min(size, useful[kind]) for kind, size in largest.items()}
     lattice = lattice_of(promise, [(kind, size) for kind, size, _ in plan], pool)
-    limit = promise[1] * INSIDE
+    limit = promise[1] * INSIDE - ROUNDING * promise[0]
+    if limit <= 0.0:
+        raise NotApplicable(
+            f"delta = {promise[1]:g} is within the rounding of sums of epsilons up to "
+            f"{promise[0]:g}"
+        )
     played, reached = played_rounds((promise[0], limit * (1.0 - spare)), lattice, plan, pool)
     listed = listed_sizes(lattice, largest, set(played), sizes)
     means = {step: Mean(step, lattice) for step in listed}
     pad = max(mean.reach for mean in means.values()) + 2
-    rows = Rows(lattice, pad)
+    rows = PlanRows(lattice, pad)
     require_few(len(played), rows)
     table = np.empty((len(played) + 1, len(rows.payoff)))
     table[0] = rows.payoff
@@ -286,9 +179,18 @@ def search(
     return Planned(lattice=lattice, plan=runs, moves=tuple(found))
 
 
+def largest_useful(promise: tuple[float, float]) -> dict[str, float]:
+    """Sizes of each kind of which one round alone loses more than a delta of at most 0.1."""
+    epsilon, delta = promise
+    beyond = {"pure": 0.3, "laplace": 0.3, "range": 1.5}
+    return {kind: epsilon + more for kind, more in beyond.items()} | {
+        "gaussian": gaussian_mu(epsilon, delta) * 1.01
+    }
+
+
 def played_rounds(
     promise: tuple[float, float],
-    lattice: Lattice,
+    lattice: PlanLattice,
     plan: Sequence[tuple[str, float, int | None]],
     pool: float,
 ) -> tuple[list[Step], float]:
@@ -299,7 +201,7 @@ def played_rounds(
     means = {(kind, size): Mean((kind, size), lattice) for kind, size, _ in plan}
     wide = Mean(("gaussian", math.sqrt(pool)), lattice) if pool else None
     pad = max(m.reach for m in (*means.values(), *([wide] if wide else []))) + 2
-    rows = Rows(lattice, pad)
+    rows = PlanRows(lattice, pad)
     played: list[Step] = []
     row, reached = rows.payoff, 0.0
     for step in repeated(plan):
@@ -311,15 +213,13 @@ def played_rounds(
         played.append(step)
         require_few(len(played), rows)
     if not played:
-        raise NotApplicable(
-            f"not even the first round of the plan keeps ({promise[0]:g}, {promise[1]:g})"
-        )
+        raise NotApplicable(NOTHING_FITS.format(*promise))
     return played, reached
 
 
-def require_few(rounds: int, rows: Rows) -> None:
+def require_few(rounds: int, rows: PlanRows) -> None:
     """Raise NotApplicable where rows for so many rounds would take too much memory."""
-    most = MOST_VALUES // len(rows.payoff)
+    most = min(MOST_VALUES // len(rows.payoff), MOST_ROWS)
     if rounds > most:
         raise NotApplicable(
             f"the plan has more than {most} rounds: give its last entry a number of rounds, or "
@@ -328,7 +228,7 @@ def require_few(rounds: int, rows: Rows) -> None:
 
 
 def listed_sizes(
-    lattice: Lattice,
+    lattice: PlanLattice,
     largest: dict[str, float],
     planned: set[Step],
     sizes: Sequence[float],

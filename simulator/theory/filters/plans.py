@@ -17,7 +17,7 @@ FLOOR = 0.1
 USUAL_POOL = 0.02
 """Of a filter without a plan of the user's."""
 USUAL_SPARE = 0.02
-USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 100}
+USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 20}
 """The promised epsilon over the rounds of the plan, where the user has none."""
 
 
@@ -77,6 +77,7 @@ def planned_filter(
     family: str,
     promise: tuple[float, float, float],
     plan: Plan | None = None,
+    *,
     sizes: Sequence[float] = (),
     pool: float | None = None,
     spare: float | None = None,
@@ -121,7 +122,7 @@ def planned_filter(
     squares = share * gaussian_mu(epsilon, target) ** 2
     floor = FLOOR * squares
     others = [positive("a size", size) for size in sizes]
-    found = search((epsilon, target), largest, listed, others, squares, left)
+    found = search((epsilon, target), largest, listed, sizes=others, pool=squares, spare=left)
     made = PlannedFilter(
         epsilon,
         delta,
