@@ -21,6 +21,10 @@ MOST_COLUMNS = 3
 """Most panels beside each other."""
 
 
+NOTHING = 1e-9
+"""A number below it is drawn as 0: it is the rounding of a search."""
+
+
 def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str = "") -> Figure:
     """Draw what :meth:`Variant.along` returned: a panel for each quantity.
 
@@ -56,7 +60,9 @@ def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]])
         for end in (row.lower, row.upper)
         if math.isfinite(end) and end > 0.0
     ]
-    if heights and max(heights) > 30.0 * min(heights):
+    if max(heights, default=0.0) < NOTHING:
+        axes.set_ylim(-0.05, 1.0)
+    elif max(heights) > 30.0 * min(heights):
         axes.set_yscale("log")
     for number, ((kind, what), along) in enumerate(lines.items()):
         xs = [value for value, _ in along]
@@ -69,4 +75,4 @@ def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]])
             upper = [row.upper if math.isfinite(row.upper) else row.lower for _, row in along]
             style = measured(number)
             axes.fill_between(xs, lower, upper, alpha=0.3, linewidth=0.0, color=style["color"])
-            axes.plot(xs, upper, label=what, **style)
+            axes.plot(xs, [(a + b) / 2 for a, b in zip(lower, upper)], label=what, **style)

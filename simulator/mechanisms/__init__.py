@@ -11,6 +11,7 @@ from simulator.mechanisms.balls_in_bins import BallsInBins
 from simulator.mechanisms.base import Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.concurrent import Concurrent
+from simulator.mechanisms.continual_counter import ContinualCounter
 from simulator.mechanisms.conversations import Ask, Handle, Update
 from simulator.mechanisms.divided_step import DividedStep
 from simulator.mechanisms.drawn_by_weight import DrawnByWeight
@@ -47,6 +48,7 @@ __all__ = [
     "BlackBox",
     "Cells",
     "Concurrent",
+    "ContinualCounter",
     "DiscreteGaussian",
     "DividedStep",
     "DrawnByWeight",
