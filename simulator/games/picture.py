@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.style import measured, promised
 from simulator.games.model import Variant
 from simulator.games.outcome import GameOutcome
@@ -34,16 +34,19 @@ def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str 
     quantities = list(dict.fromkeys(q for _, outcome in played for q in outcome.quantities))
     columns = 2 if len(quantities) == 4 else min(len(quantities), MOST_COLUMNS)
     rows = math.ceil(len(quantities) / columns)
-    with paper_figure(columns, width=max(4.6, 3.4 * columns), rows=rows) as (figure, found):
+    with paper_figure(columns, width=max(4.6, 3.4 * columns), height=3.2, rows=rows) as (
+        figure,
+        found,
+    ):
         panels = np.ravel(found)
         for axes, quantity in zip(panels, quantities):
             _panel(axes, quantity, played)
             axes.set_xlabel(knob or game.sweep[0])
             axes.set_title(textwrap.fill(quantity, 44), fontsize="small")
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize="x-small")
         for empty in panels[len(quantities) :]:
             empty.remove()
         figure.suptitle(game.title, fontsize="medium")
-        legend(figure)
     return figure
 
 
