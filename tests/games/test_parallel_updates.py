@@ -63,8 +63,9 @@ def test_the_tight_bound_holds_for_random_parts_at_every_epsilon():
 def test_the_transcript_sends_the_record_to_the_part_that_failed():
     found = search(leaky(0.5, 0.02), 3, 0.5)
     lines = [*found.transcript()]
-    assert "on_0=1, on_1=0" in lines[-1]
-    assert "loss +inf" in lines[-1]
+    sent = next(line for line in lines if "on_0=1, on_1=0" in line)
+    assert "loss +inf" in sent
+    assert any("ready?') -> 1 (probability 0.02" in line for line in lines[: lines.index(sent)])
     outcome = find("parallel-updates").play(trials=500)
     wrong = outcome.row(
         "parallel composition: one part", "delta(epsilon), (epsilon, delta)-DP parts"
