@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.style import measured, promised
 from simulator.games.model import Variant
 from simulator.games.outcome import GameOutcome
@@ -21,6 +21,8 @@ MOST_COLUMNS = 3
 """Most panels beside each other."""
 _ROUNDING = 1e-9
 """A number smaller than the largest by this factor is 0 up to rounding."""
+NOTHING = 1e-9
+"""A number below it is drawn as 0: it is the rounding of a search."""
 
 
 def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str = "") -> Figure:
@@ -68,7 +70,9 @@ def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]])
         if math.isfinite(end) and end > 0.0
     ]
     heights = [height for height in heights if height > _ROUNDING * max(heights)]
-    if heights and max(heights) > 30.0 * min(heights):
+    if max(heights, default=0.0) < NOTHING:
+        axes.set_ylim(-0.05, 1.0)
+    elif max(heights) > 30.0 * min(heights):
         axes.set_yscale("log")
         axes.set_ylim(0.5 * min(heights), 2.0 * max(heights))
     for number, ((kind, what), along) in enumerate(lines.items()):
@@ -82,4 +86,4 @@ def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]])
             upper = [row.upper if math.isfinite(row.upper) else row.lower for _, row in along]
             style = measured(number)
             axes.fill_between(xs, lower, upper, alpha=0.3, linewidth=0.0, color=style["color"])
-            axes.plot(xs, upper, label=what, **style)
+            axes.plot(xs, [(a + b) / 2 for a, b in zip(lower, upper)], label=what, **style)

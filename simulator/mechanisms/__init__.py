@@ -12,6 +12,7 @@ from simulator.mechanisms.base import Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.best_of import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.concurrent import Concurrent
+from simulator.mechanisms.continual_counter import ContinualCounter
 from simulator.mechanisms.conversations import Ask, Handle, Update
 from simulator.mechanisms.divided_step import DividedStep
 from simulator.mechanisms.drawn_by_weight import DrawnByWeight
@@ -50,6 +51,7 @@ __all__ = [
     "BlackBox",
     "Cells",
     "Concurrent",
+    "ContinualCounter",
     "DiscreteGaussian",
     "DividedStep",
     "DrawnByWeight",

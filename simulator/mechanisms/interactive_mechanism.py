@@ -87,21 +87,30 @@ class Opening:
     guarantee : of the whole conversation.
     """
 
-    __slots__ = ("_fixed", "_pairs", "exchanged", "guarantee", "mechanism", "relation", "state")
+    __slots__ = (
+        "_fixed",
+        "_keeps",
+        "_pairs",
+        "exchanged",
+        "guarantee",
+        "mechanism",
+        "relation",
+        "state",
+    )
 
     def __init__(self, mechanism: InteractiveMechanism, state: State, relation: Relation) -> None:
         self.mechanism, self.state, self.relation = mechanism, state, relation
         self.exchanged = False
         self.guarantee = mechanism.guarantee(relation)
         self._pairs: dict[Any, Pair] = {}
-        self._fixed = is_fixed(state)
+        self._fixed = self._keeps = is_fixed(state)
 
     def pair(self, state: Any, message: Any) -> Pair:
-        """The pair of a message in a state.
+        """The pair of a message in a state; kept until there is one with real answers.
 
-        Those with finitely many answers are kept: a real answer leads to a state that is new.
+        States that follow a real answer are new in every trial.
         """
-        if not self._fixed:
+        if not self._keeps:
             return self._made(state, message)
         try:
             known = self._pairs.get((state, message))
@@ -109,10 +118,11 @@ class Opening:
             return self._made(state, message)
         if known is None:
             known = self._made(state, message)
-            if not isinstance(known, ScalarPair) or known.scalars.outcomes is not None:
-                if len(self._pairs) >= _MOST_PAIRS:
-                    self._pairs.clear()
-                self._pairs[state, message] = known
+            if isinstance(known, ScalarPair) and known.scalars.outcomes is None:
+                self._keeps = False
+            if len(self._pairs) >= _MOST_PAIRS:
+                self._pairs.clear()
+            self._pairs[state, message] = known
         return known
 
     def _made(self, state: Any, message: Any) -> Pair:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,17 +87,21 @@ class WorstConversation:
         return self._best[_key(self._opening.state, -self.epsilon)].longest
 
     def transcript(self) -> Iterator[str]:
-        """The conversation along the answers of largest loss, one line for each message."""
+        """The conversation along the answers that are worst, one line for each message."""
         state, z, number = self._opening.state, -self.epsilon, 0
         while (message := self._best[_key(state, z)].message) is not None:
-            rows = _rows(self._opening, state, message)
-            answer, chance, step = max(rows, key=lambda row: row[2])
+            options = [
+                (self._best[_key(after, z + step)].value, step, chance, answer, after)
+                for answer, chance, step in _rows(self._opening, state, message)
+                for after in (self.mechanism.after(state, message, answer),)
+            ]
+            _, step, chance, answer, after = max(options, key=itemgetter(0, 1))
             number, z = number + 1, z + step
             yield (
                 f"{number}. {message!r} -> {answer:g} (probability {chance:.4g}, loss {step:+.4g}, "
                 f"so far {z + self.epsilon:+.4g})"
             )
-            state = self.mechanism.after(state, message, answer)
+            state = after
 
 
 def worst_conversation(

@@ -11,6 +11,15 @@ ZHANG_2020 = Source("zhang2020", "Zhang 2020, USTC lecture 7")
 CHAPTER_5 = Source("chapter5", "Properties of DP, chapter 5 (draft of 27 September 2021)")
 CHUA_2024 = Source("chua2024", "Chua and others 2024, How Private are DP-SGD Implementations?")
 ANNAMALAI_2024 = Source("annamalai2024", "Annamalai and others 2024, To Shuffle or not to Shuffle")
+CHAN_2011 = Source(
+    "chan2011", "Chan, Shi and Song 2011, Private and Continual Release of Statistics"
+)
+VADHAN_2021 = Source("vadhan2021", "Vadhan and Wang 2021, Concurrent Composition")
+VADHAN_2023 = Source("vadhan2023", "Vadhan and Zhang 2023, Concurrent Composition Theorems")
+HENZINGER_2024 = Source(
+    "henzinger2024",
+    "Henzinger, Safavi and Vadhan 2024, Concurrent Composition, Continual Mechanisms",
+)
 
 SOURCES = (
     ROTH_2011,
@@ -20,4 +29,8 @@ SOURCES = (
     CHAPTER_5,
     CHUA_2024,
     ANNAMALAI_2024,
+    CHAN_2011,
+    VADHAN_2021,
+    VADHAN_2023,
+    HENZINGER_2024,
 )

@@ -37,14 +37,14 @@ BOTH = ALICE, function_query(absent, 1.0)
 """Of these queries one grows and one falls where Alice is added: the worst for a sparse vector."""
 
 VADHAN_ZHANG = "Vadhan and Zhang 2023"
-VADHAN_WANG = "Vadhan and Wang 2021, Theorem 1.8"
+VADHAN_WANG = "Vadhan and Wang 2021"
 
 
 @game(
     "concurrent",
     "Concurrent composition of interactive mechanisms",
     sources=(
-        "Vadhan and Wang 2021, Theorem 1.8: pure differential privacy",
+        "Vadhan and Wang 2021: pure differential privacy",
         "Lyu 2022; Vadhan and Zhang 2023: (epsilon, delta) and f-DP",
         "Haney and others 2023: filters and odometers",
         "Lyu, Su and Li 2017: sparse vectors, right and wrong",

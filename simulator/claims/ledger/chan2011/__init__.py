@@ -1,0 +1,1 @@
+"""Claims of Chan, Shi and Song, "Private and Continual Release of Statistics"."""

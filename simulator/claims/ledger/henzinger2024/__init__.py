@@ -1,0 +1,1 @@
+"""Claims of Henzinger, Safavi and Vadhan on continual mechanisms."""

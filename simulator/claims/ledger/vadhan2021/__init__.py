@@ -1,0 +1,1 @@
+"""Claims of Vadhan and Wang, "Concurrent Composition of Differential Privacy"."""

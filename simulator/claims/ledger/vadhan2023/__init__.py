@@ -1,0 +1,1 @@
+"""Claims of Vadhan and Zhang, "Concurrent Composition Theorems for Differential Privacy"."""
