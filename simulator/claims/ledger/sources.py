@@ -11,6 +11,15 @@ ZHANG_2020 = Source("zhang2020", "Zhang 2020, USTC lecture 7")
 CHAPTER_5 = Source("chapter5", "Properties of DP, chapter 5 (draft of 27 September 2021)")
 CHUA_2024 = Source("chua2024", "Chua and others 2024, How Private are DP-SGD Implementations?")
 ANNAMALAI_2024 = Source("annamalai2024", "Annamalai and others 2024, To Shuffle or not to Shuffle")
+LIU_2019 = Source("liu2019", "Liu and Talwar 2019, Private Selection from Private Candidates")
+PAPERNOT_2022 = Source(
+    "papernot2022", "Papernot and Steinke 2022, Hyperparameter Tuning with Renyi DP"
+)
+VADHAN_2017 = Source("vadhan2017", "Vadhan 2017, The Complexity of Differential Privacy")
+BUN_2016 = Source("bun2016", "Bun and Steinke 2016, Concentrated Differential Privacy")
+DONG_2022 = Source("dong2022", "Dong, Roth and Su 2022, Gaussian Differential Privacy")
+SONG_2017 = Source("song2017", "Song, Wang and Chaudhuri 2017, Pufferfish Privacy Mechanisms")
+KIFER_2011 = Source("kifer2011", "Kifer and Machanavajjhala 2011, No Free Lunch in Data Privacy")
 
 SOURCES = (
     ROTH_2011,
@@ -20,4 +29,11 @@ SOURCES = (
     CHAPTER_5,
     CHUA_2024,
     ANNAMALAI_2024,
+    LIU_2019,
+    PAPERNOT_2022,
+    VADHAN_2017,
+    BUN_2016,
+    DONG_2022,
+    SONG_2017,
+    KIFER_2011,
 )
