@@ -73,6 +73,7 @@ SMALLER = {
         "budget_log10_deltas": [-4, -6],
         "budget_unit": 0.05,
     },
+    "tuning": {"runs": [1, 4], "cells": 2000},
     "worst_natural": {
         "top": 4,
         "sizes": [1, 2, 3],
