@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation, count_changes
+from simulator.data.databases import REPLACE_ONE, Database, Relation, count_changes
 from simulator.data.queries.gradients import Floats
 from simulator.data.queries.sums import ClippedSum
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable

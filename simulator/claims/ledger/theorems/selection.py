@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from simulator.claims.findings import upper_bound
 from simulator.claims.model import Finding
-from simulator.mechanisms.best_of import best_of_law
 from simulator.theory.events import promise, select
 from simulator.theory.guarantees.families import PureDP
 from simulator.theory.guarantees.run_counts import (
     FixedRuns,
     NegativeBinomialRuns,
     PoissonRuns,
-    RunCount,
 )
-from simulator.worst.score_orders import renyi_terms, worst_order
-
-
-def largest_loss(runs: RunCount, epsilon: float, slices: int = 2000) -> float:
-    """The largest loss of the best run, of randomized response whose truth scores low in slices."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
-    fine = np.full(slices, 1.0 / slices)
-    on_0 = best_of_law([*truth * fine, 1.0 - truth], range(slices + 1), runs)
-    on_1 = best_of_law([*(1.0 - truth) * fine, truth], range(slices + 1), runs)
-    return float(np.log(on_0 / on_1).max())
+from simulator.worst.score_orders import largest_loss, renyi_terms, worst_order
 
 
 def pure_selection(
@@ -34,7 +21,7 @@ def pure_selection(
 ) -> Finding:
     """The worst runs for the largest loss, where the number of runs is random."""
     return upper_bound(
-        largest_loss(NegativeBinomialRuns.of_mean(mean, shape), epsilon),
+        largest_loss(epsilon, NegativeBinomialRuns.of_mean(mean, shape)),
         share * (2.0 + shape) * epsilon,
         f"largest loss of the best of {mean:g} runs in the mean",
         note="randomized response, whose true answer scores low in 2000 slices",
@@ -44,7 +31,7 @@ def pure_selection(
 def fixed_selection(*, epsilon: float = 0.5, number: int = 10, share: float = 1.0) -> Finding:
     """The worst runs for the largest loss, where the number of runs is fixed."""
     return upper_bound(
-        largest_loss(FixedRuns(number), epsilon),
+        largest_loss(epsilon, FixedRuns(number)),
         share * number * epsilon,
         f"largest loss of the best of {number} runs",
     )
