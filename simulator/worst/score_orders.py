@@ -18,12 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.guarantees.run_counts import RunCount
 from simulator.theory.parameters import count, nonnegative
 
 Floats = NDArray[np.float64]
 Terms = Callable[[Floats, Floats], Floats]
 """The terms of a divergence, from the probabilities of outcomes on either database."""
+
+_LEAST = 1e-290
+"""Probabilities below it have few digits."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,23 @@ def worst_order(
         value += float(terms(_best(runs, delta, 0.0), np.zeros(())))
         on_0, on_1 = [*on_0, delta, 0.0], [*on_1, 0.0, delta]
     return WorstOrder(value, _law(on_0), _law(on_1))
+
+
+def largest_loss(epsilon: float, runs: RunCount, *, slices: int = 2000) -> float:
+    """The largest loss of the best run, where the truth scores lower than the lie, in slices.
+
+    A lower end of the supremum over all epsilon-DP runs, epsilon + ``runs.growth(epsilon)``, which
+    it reaches as the slices get finer. Raises NotApplicable where probabilities underflow.
+    """
+    truth = 1.0 / (1.0 + math.exp(-nonnegative("epsilon", epsilon))) / slices
+    lie = math.exp(-epsilon) * truth
+    above = np.arange(slices)[::-1]
+    on_0 = _best(runs, truth, truth * above + lie * slices)
+    on_1 = _best(runs, lie, lie * above + truth * slices)
+    kept = on_1 > _LEAST
+    if not kept.any():
+        raise NotApplicable(f"the best of {runs.mean:g} runs has probabilities below {_LEAST:g}")
+    return float(np.log(on_0[kept] / on_1[kept]).max())
 
 
 def _best(runs: RunCount, mass: float, above: ArrayLike) -> Floats:

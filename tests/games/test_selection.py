@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.games import RowKind, Standing, find
 from simulator.games.library.selection import NUMBERS, OneMore
 from simulator.mechanisms import FixedRuns, NegativeBinomialRuns, PoissonRuns
 from simulator.mechanisms.best_of import best_of_law
 from simulator.theory import FiniteLaw
-from simulator.worst.score_orders import hockey_stick_terms, renyi_terms, worst_order
+from simulator.worst.score_orders import hockey_stick_terms, largest_loss, renyi_terms, worst_order
 from tests.helpers.cases import case
 
 RUNS = [
@@ -71,6 +71,20 @@ def test_no_random_runs_are_worse(runs):
     assert 0.3 * limit < largest <= 1.001 * limit
 
 
+@pytest.mark.parametrize("runs", [*RUNS, FixedRuns(400)], ids=str)
+def test_the_largest_loss_reaches_its_limit(runs):
+    """From below, and by the law of the best run of 50 slices."""
+    limit = 0.5 + runs.growth(0.5)
+    assert limit * (1 - 2e-3) < largest_loss(0.5, runs) <= limit * (1 + 1e-9)
+    truth = 1.0 / (1.0 + math.exp(-0.5))
+    on_0 = [truth / 50] * 50 + [1.0 - truth]
+    on_1 = [(1.0 - truth) / 50] * 50 + [truth]
+    if runs.mean < 100:
+        first, second = best_pair(on_0, on_1, runs)
+        by_law = float(np.log(first / second).max())
+        assert largest_loss(0.5, runs, slices=50) == pytest.approx(by_law, rel=1e-9)
+
+
 def test_runs_that_may_reveal_the_bit_reveal_it_as_often_as_they_run():
     """A delta of 1e-3 in one run is one of about mean times as much in the selection."""
     runs = RUNS[0]
@@ -122,6 +136,11 @@ def test_what_adapting_to_earlier_selections_is_worth():
     assert adaptive.lower > 1.05 * kept.upper
 
 
+def test_probabilities_that_underflow_are_one_line():
+    with pytest.raises(NotApplicable, match="the best of 1000 runs has probabilities below"):
+        largest_loss(3.0, FixedRuns(1000))
+
+
 def test_hostile_knobs_are_one_line_or_numbers():
     with pytest.raises(InvalidInput, match="runs must be one of geometric, logarithmic"):
         SELECTION.play(runs="binomial")
@@ -129,7 +148,7 @@ def test_hostile_knobs_are_one_line_or_numbers():
         SELECTION.read(["runs=binomial"])
     for changes in (
         {"epsilon": 0.01},
-        {"epsilon": 3.0, "mean": 1000.0, "selections": 1},
+        {"epsilon": 3.0, "mean": 200.0, "selections": 1},
         {"mean": 1.0, "runs": "logarithmic"},
         {"at": 0.0},
         {"at": 10.0, "selections": 1},

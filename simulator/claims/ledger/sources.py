@@ -20,6 +20,15 @@ HENZINGER_2024 = Source(
     "henzinger2024",
     "Henzinger, Safavi and Vadhan 2024, Concurrent Composition, Continual Mechanisms",
 )
+LIU_2019 = Source("liu2019", "Liu and Talwar 2019, Private Selection from Private Candidates")
+PAPERNOT_2022 = Source(
+    "papernot2022", "Papernot and Steinke 2022, Hyperparameter Tuning with Renyi DP"
+)
+VADHAN_2017 = Source("vadhan2017", "Vadhan 2017, The Complexity of Differential Privacy")
+BUN_2016 = Source("bun2016", "Bun and Steinke 2016, Concentrated Differential Privacy")
+DONG_2022 = Source("dong2022", "Dong, Roth and Su 2022, Gaussian Differential Privacy")
+SONG_2017 = Source("song2017", "Song, Wang and Chaudhuri 2017, Pufferfish Privacy Mechanisms")
+KIFER_2011 = Source("kifer2011", "Kifer and Machanavajjhala 2011, No Free Lunch in Data Privacy")
 
 SOURCES = (
     ROTH_2011,
@@ -33,4 +42,11 @@ SOURCES = (
     VADHAN_2021,
     VADHAN_2023,
     HENZINGER_2024,
+    LIU_2019,
+    PAPERNOT_2022,
+    VADHAN_2017,
+    BUN_2016,
+    DONG_2022,
+    SONG_2017,
+    KIFER_2011,
 )

@@ -175,6 +175,8 @@ def worst_chain(epsilon: float, delta: float, size: int, at: float) -> float:
         for _ in range(size):
             points.append(corner)
             corner = before(corner)
+    if at >= size * epsilon:  # the line is steeper everywhere: a corner adds rounding only
+        points = [0.0]
     best = 0.0
     for point in points:
         if 0.0 <= point <= 1.0:

@@ -25,7 +25,7 @@ from simulator.theory.guarantees.families import PureDP
 from simulator.theory.guarantees.run_counts import RunCount
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.worst import worst_case
-from simulator.worst.score_orders import WorstOrder, hockey_stick_terms, worst_order
+from simulator.worst.score_orders import WorstOrder, hockey_stick_terms, largest_loss, worst_order
 
 ALICE = counting_query("alice")
 WITH = Database({"alice": 1, "others": 3})
@@ -36,8 +36,6 @@ OURS = "ours: the density f'(q) of the best run, f the generating function of th
 KOV = "Kairouz, Oh and Viswanath 2015, Theorem 3.3"
 SLICES = 40
 """Slices of each answer, where the order of scores is searched."""
-FINE = 2000
-"""Slices of the truth, where the largest loss is approached."""
 FEW = 6
 """The same, where several selections are searched."""
 
@@ -88,7 +86,7 @@ NUMBERS: dict[str, Callable[[float], RunCount]] = {
     ),
     ranges={
         "epsilon": ("of one run", 0.01, 3.0),
-        "mean": ("the mean number of runs, or the number where it is fixed", 1.0, 1000.0),
+        "mean": ("the mean number of runs, or the number where it is fixed", 1.0, 200.0),
         "at": ("the epsilon at which delta is taken", 0.0, 10.0),
         "selections": ("how many selections follow each other", 1, 4),
         "trials": ("plays of each experiment", 100, 1_000_000),
@@ -138,10 +136,7 @@ def selection(
 def _largest_loss(runs: str, number: RunCount, epsilon: float) -> Iterator[GameRow]:
     """The largest loss of one selection: pure privacy."""
     quantity = f"largest loss, {runs} number of runs"
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
-    fine = np.full(FINE, 1.0 / FINE)
-    law = _law(number, [*truth * fine, 1.0 - truth], [*(1.0 - truth) * fine, truth])
-    attained, limit = law.support[1], epsilon + number.growth(epsilon)
+    attained, limit = largest_loss(epsilon, number), epsilon + number.growth(epsilon)
     yield worst(quantity, "any runs and scores", Bracket(attained, max(attained, limit)))
     if isinstance(number, NegativeBinomialRuns):
         theorem = f"{2.0 + number.shape:g} epsilon"

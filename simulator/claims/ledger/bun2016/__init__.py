@@ -1,0 +1,1 @@
+"""Claims of Bun and Steinke, "Concentrated Differential Privacy"."""

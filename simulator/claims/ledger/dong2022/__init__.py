@@ -1,0 +1,1 @@
+"""Claims of Dong, Roth and Su, "Gaussian Differential Privacy"."""

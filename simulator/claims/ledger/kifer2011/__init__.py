@@ -1,0 +1,1 @@
+"""Claims of Kifer and Machanavajjhala, "No Free Lunch in Data Privacy"."""

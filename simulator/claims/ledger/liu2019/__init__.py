@@ -1,0 +1,1 @@
+"""Claims of Liu and Talwar, "Private Selection from Private Candidates"."""

@@ -1,0 +1,1 @@
+"""Claims of Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy"."""

@@ -1,0 +1,1 @@
+"""Claims of Song, Wang and Chaudhuri, "Pufferfish Privacy Mechanisms for Correlated Data"."""

@@ -1,0 +1,1 @@
+"""Claims of Vadhan, "The Complexity of Differential Privacy"."""
