@@ -123,8 +123,8 @@ def attribution(
     epsilon is not exceeded. Look along the number of sites: the budget of the device has to be a
     multiple of a site's budget if many sites are to measure, and then its epsilon is large.
     """
-    yield from _together(epsilon, sites, delta, trials, seed)
-    yield from _alone(epsilon, sites, delta, buyers, trials, seed)
+    yield from _together(epsilon, sites, delta, trials=trials, seed=seed)
+    yield from _alone(epsilon, sites, delta, buyers, trials=trials, seed=seed)
     quantity = "epsilon, all sites, with a budget of the device"
     spending = _epsilon(_response(epsilon), min(sites, total), delta)
     yield exact(quantity, "sites that spend all, one after the other", spending)
@@ -133,7 +133,7 @@ def attribution(
 
 
 def _together(
-    epsilon: float, sites: int, delta: float, trials: int, seed: int
+    epsilon: float, sites: int, delta: float, *, trials: int, seed: int
 ) -> Iterator[GameRow]:
     quantity = "epsilon, all sites"
     rounds = Composition.repeat(PureDP(epsilon), sites)
@@ -160,7 +160,7 @@ def _together(
 
 
 def _alone(
-    epsilon: float, sites: int, delta: float, buyers: int, trials: int, seed: int
+    epsilon: float, sites: int, delta: float, buyers: int, *, trials: int, seed: int
 ) -> Iterator[GameRow]:
     quantity = "epsilon, one site that sees reactions"
     law = PLD.from_law(FiniteLaw.from_probabilities(*echo(epsilon, buyers)))
