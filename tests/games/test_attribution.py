@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from simulator import PureDP
+from experiments.stages import ROOT
+from simulator import PureDP, worst_case
 from simulator.games import Standing, find
 from simulator.games.library.attribution import echo
 from simulator.games.library.device_budget import NO_DEVICE, NOTHING_SHOWN, UNITS, WHOLE, Device
@@ -104,6 +105,16 @@ def test_spending_all_at_each_site_is_the_worst_under_a_budget_of_the_device(sit
         assert delta_of(spent, epsilon) == pytest.approx(float(found), abs=1e-10)
 
 
+def test_the_search_of_filters_finds_the_same_worst_reports():
+    # a site's whole budget or half of it in each round, and a filter that adds up to two budgets
+    device = Device(0.5, 2, 2 * UNITS, 2 * UNITS, PureDP(2.0))
+    menu = "randomized-response:0.5,randomized-response:1"
+    for epsilon in (0.3, 1.5):
+        by_filter = worst_case(menu, filter="sum:2", epsilon=epsilon).delta
+        found = worst_conversation(device, NO_DEVICE, WHOLE, epsilon=epsilon).delta
+        assert found.lower - 1e-9 <= by_filter.lower <= by_filter.upper <= found.upper + 1e-9
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("quota", [1, 3, 4])
 def test_bounds_of_the_device_hold(epsilon, quota):
@@ -118,3 +129,14 @@ def test_a_quota_is_no_budget_by_the_device_and_by_the_sites(total):
     device = Device(0.5, 2, total, 2, PureDP(50.0))
     found = worst_conversation(device, NOTHING_SHOWN, WHOLE, epsilon=0.5 * 2)
     assert found.delta.lower > 0.05
+
+
+def test_the_table_of_the_page_is_what_its_program_prints(capsys):
+    page = (ROOT / "experiments/site/pages/howto/games.md").read_text(encoding="utf-8")
+    program, after = page.split('find("attribution").along')
+    program = program.split("```python")[-1] + 'find("attribution").along' + after.split("```")[0]
+    exec(program, {})
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line[2:3].isdigit()]
+    assert printed == [row for row in rows if len(row) == 5]
+    assert len(printed) == 6

@@ -76,9 +76,8 @@ class IndividualFilter(InteractiveMechanism):
     def answers_to(self, state: Any, message: Any) -> ScalarPair:
         """The laws of the noisy count, and of what the rule shows beside it."""
         _, inside, _, dropped = self._judged(state, message)
-        return finite_answers(
-            *(self._answers(people, state, message, dropped) for people in inside)
-        )
+        on_0, on_1 = (self._answers(people, message, dropped) for people in inside)
+        return finite_answers(on_0, on_1)
 
     def after(self, state: Any, message: Any, answer: Any) -> Any:
         """The spends after the query."""
@@ -102,8 +101,8 @@ class IndividualFilter(InteractiveMechanism):
         return left, inside, spent, out
 
     def _answers(
-        self, people: tuple[bool, ...], state: Any, message: Any, dropped: tuple[bool, ...]
-    ) -> np.ndarray:
+        self, people: tuple[bool, ...], message: Any, dropped: tuple[bool, ...]
+    ) -> list[float]:
         group, cost = message
         gone = sum(person and out for person, out in zip(people, dropped))
         counted = sum(
@@ -115,7 +114,8 @@ class IndividualFilter(InteractiveMechanism):
             shown[2, 0] = 1.0
         else:
             shown[gone if self.rule == "published" else 0] = noisy(counted, self.unit * cost)
-        return shown.ravel()
+        found: list[float] = shown.ravel().tolist()
+        return found
 
 
 def noisy(count: int, epsilon: float) -> np.ndarray:
@@ -167,7 +167,7 @@ class IndividualGaussian(InteractiveMechanism):
     "Individual filters: each record leaves the data when its own budget is spent",
     sources=(
         "Feldman and Zrnic 2021, arXiv 2008.11193",
-        "Dong, Roth and Su 2022: Gaussian differential privacy",
+        "Smith and Thakurta 2022, arXiv 2210.17520; Koskela, Tobaben and Honkela 2023",
     ),
     ranges={
         "epsilon": ("the budget of each record", 0.1, 5.0),

@@ -216,8 +216,8 @@ def last_iterate(
 def heuristic(steps: int, sigma: float, rate: float, delta: float) -> Bracket:
     """The epsilon of Binomial(steps, rate) + N(0, sigma^2 steps) against N(0, sigma^2 steps)."""
     counts = range(steps + 1)
-    weights = scipy.stats.binom.pmf(counts, steps, rate)
-    likely = [(count, float(w)) for count, w in zip(counts, weights) if w > 1e-30]
+    weights = [float(scipy.stats.binom.pmf(count, steps, rate)) for count in counts]
+    likely = [(count, w) for count, w in zip(counts, weights) if w > 1e-30]
     law = GaussianMixtureLaw(
         sigma * math.sqrt(steps), tuple(float(c) for c, _ in likely), tuple(w for _, w in likely)
     )
