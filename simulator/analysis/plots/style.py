@@ -107,18 +107,22 @@ def scientific(number: float) -> str:
 
 @contextmanager
 def paper_figure(
-    panels: int = 1, *, width: float | None = None, height: float = _HEIGHT, rows: int = 1
+    panels: int = 1, *, width: float | None = None, height: float = _HEIGHT, columns: int = 0
 ) -> Iterator[tuple[Figure, Any]]:
     """Open a figure in the paper's style, with its axes (an array of them for several panels).
 
-    Panels are in ``rows`` rows of ``panels`` each, every one a column wide unless ``width``
-    (inches) is given; ``height`` is that of a row. matplotlib's global state does not change.
+    Panels are in one row, or in rows of so many ``columns``; each is one column wide unless
+    ``width`` (inches) is given. matplotlib's global state does not change.
     """
+    columns = columns or panels
     with matplotlib.rc_context(fname=_STYLE):
-        size = (width or _COLUMN_WIDTH * panels, height * rows)
+        size = (width or _COLUMN_WIDTH * columns, height)
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        yield figure, figure.subplots(rows, panels)
+        found = figure.subplots(-(-panels // columns), columns)
+        for spare in np.ravel(found)[panels:]:
+            spare.remove()
+        yield figure, found
 
 
 def legend(figure: Figure, columns: int = 2) -> None:

@@ -29,6 +29,12 @@ BUN_2016 = Source("bun2016", "Bun and Steinke 2016, Concentrated Differential Pr
 DONG_2022 = Source("dong2022", "Dong, Roth and Su 2022, Gaussian Differential Privacy")
 SONG_2017 = Source("song2017", "Song, Wang and Chaudhuri 2017, Pufferfish Privacy Mechanisms")
 KIFER_2011 = Source("kifer2011", "Kifer and Machanavajjhala 2011, No Free Lunch in Data Privacy")
+FELDMAN_2018 = Source("feldman2018", "Feldman and others 2018, Privacy Amplification by Iteration")
+FELDMAN_2021 = Source("feldman2021", "Feldman and Zrnic 2021, Individual Privacy Accounting")
+BOK_2024 = Source("bok2024", "Bok, Su and Altschuler 2024, Shifted Interpolation for DP")
+MUTHU_2024 = Source("muthu2024", "Annamalai 2024, It's Our Loss")
+STEINKE_2025 = Source("steinke2025", "Steinke and others 2025, The Last Iterate Advantage")
+THOLONIAT_2025 = Source("tholoniat2025", "Tholoniat and others 2025, Beyond Per-Querier Budgets")
 
 SOURCES = (
     ROTH_2011,
@@ -49,4 +55,10 @@ SOURCES = (
     DONG_2022,
     SONG_2017,
     KIFER_2011,
+    FELDMAN_2018,
+    FELDMAN_2021,
+    BOK_2024,
+    MUTHU_2024,
+    STEINKE_2025,
+    THOLONIAT_2025,
 )

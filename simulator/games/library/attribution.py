@@ -105,7 +105,7 @@ def attribution(
 ) -> Iterator[GameRow]:
     """Count conversions for many sites, each of which has its own budget on a person's device.
 
-    A browser keeps the ads that a person saw. When the person buys, the seller's site receives a
+    A browser keeps the ads that a person saw in a week. When the person buys, the seller's site receives a
     noisy report, and the browser takes its epsilon from that site's budget. The claim under test:
     what a site learns about the device is epsilon-DP with that site's epsilon, whatever other sites
     do. It needs two assumptions, that no site's data depend on what other sites have learned, and
@@ -114,17 +114,18 @@ def attribution(
 
     The first table is for sites that share their answers: by composition, the epsilon of all
     together grows with their number. The second is for one site that is given nothing by the
-    others. People on other devices buy at it, or not, by what the other sites have learned. Its
+    others. People on other devices buy at it, or not, by what the other sites have learned; or a
+    site that has learned something uses up a shared limit on those devices, or leaves it. Its
     reports on those devices repeat the others' answers, and its budget on this device is charged
-    for none of that. With many such buyers it learns as much as all sites together, so no rule that
-    looks at one site's queries can bound what that site learns.
+    for none of that. With many such devices it learns as much as all sites together, so no rule
+    that looks at one site's queries can bound what that site learns.
 
     The third table adds a budget of the device for all sites together. However sites adapt, this
     epsilon is not exceeded. Look along the number of sites: the budget of the device has to be a
     multiple of a site's budget if many sites are to measure, and then its epsilon is large.
     """
-    yield from _together(epsilon, sites, delta, trials, seed)
-    yield from _alone(epsilon, sites, delta, buyers, trials, seed)
+    yield from _together(epsilon, sites, delta, trials=trials, seed=seed)
+    yield from _alone(epsilon, sites, delta, buyers, trials=trials, seed=seed)
     quantity = "epsilon, all sites, with a budget of the device"
     spending = _epsilon(_response(epsilon), min(sites, total), delta)
     yield exact(quantity, "sites that spend all, one after the other", spending)
@@ -133,7 +134,7 @@ def attribution(
 
 
 def _together(
-    epsilon: float, sites: int, delta: float, trials: int, seed: int
+    epsilon: float, sites: int, delta: float, *, trials: int, seed: int
 ) -> Iterator[GameRow]:
     quantity = "epsilon, all sites"
     rounds = Composition.repeat(PureDP(epsilon), sites)
@@ -160,7 +161,7 @@ def _together(
 
 
 def _alone(
-    epsilon: float, sites: int, delta: float, buyers: int, trials: int, seed: int
+    epsilon: float, sites: int, delta: float, buyers: int, *, trials: int, seed: int
 ) -> Iterator[GameRow]:
     quantity = "epsilon, one site that sees reactions"
     law = PLD.from_law(FiniteLaw.from_probabilities(*echo(epsilon, buyers)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ UNITS = 2
 
 
 @dataclass(frozen=True)
-class Account:
+class Balances:
     """What a device holds, and what is left: of each site, of each quota, of the device.
 
     ``pending`` is the report that is not yet charged.
@@ -46,8 +46,8 @@ class Account:
         left = min(self.sites[site], self.quotas[shown], self.total)
         return self.shown[shown] and cost <= left
 
-    def charged(self, message: Any) -> Account:
-        """The account after a report."""
+    def charged(self, message: Any) -> Balances:
+        """The balances after a report."""
         site, shown, cost = message
         sites, quotas = (
             tuple(left - cost * (place == charged) for place, left in enumerate(budgets))
@@ -80,6 +80,7 @@ class Device(InteractiveMechanism):
     total: int
     quota: int
     claimed: Guarantee
+    _: KW_ONLY
     locked: bool = True
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
@@ -89,7 +90,7 @@ class Device(InteractiveMechanism):
     def opened(self, database_0: Database, database_1: Database, relation: Relation) -> Any:
         """The accounts of the device on either database."""
         return tuple(
-            Account(
+            Balances(
                 tuple(DEVICE in database and shown in database for shown in SHOWN),
                 (UNITS,) * self.sites, (self.quota,) * len(SHOWN), self.total,
             )
@@ -116,7 +117,7 @@ class Device(InteractiveMechanism):
         """The accounts after the report."""
         return tuple(self._charged(account, message) for account in state)
 
-    def _charged(self, account: Account, message: Any) -> Account:
+    def _charged(self, account: Balances, message: Any) -> Balances:
         if not account.pays(message):
             return account
         if self.locked:
@@ -146,7 +147,7 @@ class Device(InteractiveMechanism):
 def device_budget(
     *,
     epsilon: float = 1.0,
-    sites: int = 3,
+    sites: int = 2,
     total: int = 2,
     quota: int = 2,
     at: float = 1.5,
@@ -168,8 +169,9 @@ def device_budget(
 
     A quota is a limit of another kind. Take away the ads that one impression site has shown, and
     keep the device. Reports on these ads change by no more than the quota. But they are not charged
-    either, so the device's budget lasts longer, and later reports on other ads change as well. The
-    quota limits what one impression site can use up; it is no guarantee for the ads shown there.
+    either, so the budgets of the device and of the sites last longer, and later reports on other
+    ads change as well. The quota limits what one impression site can use up; it is no guarantee for
+    the ads shown there.
     """
     at = at * epsilon
     device = Device(epsilon / UNITS, sites, UNITS * total, quota, PureDP(total * epsilon))

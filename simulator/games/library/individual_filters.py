@@ -76,9 +76,8 @@ class IndividualFilter(InteractiveMechanism):
     def answers_to(self, state: Any, message: Any) -> ScalarPair:
         """The laws of the noisy count, and of what the rule shows beside it."""
         _, inside, _, dropped = self._judged(state, message)
-        return finite_answers(
-            *(self._answers(people, state, message, dropped) for people in inside)
-        )
+        on_0, on_1 = (self._answers(people, message, dropped) for people in inside)
+        return finite_answers(on_0, on_1)
 
     def after(self, state: Any, message: Any, answer: Any) -> Any:
         """The spends after the query."""
@@ -102,8 +101,8 @@ class IndividualFilter(InteractiveMechanism):
         return left, inside, spent, out
 
     def _answers(
-        self, people: tuple[bool, ...], state: Any, message: Any, dropped: tuple[bool, ...]
-    ) -> np.ndarray:
+        self, people: tuple[bool, ...], message: Any, dropped: tuple[bool, ...]
+    ) -> list[float]:
         group, cost = message
         gone = sum(person and out for person, out in zip(people, dropped))
         counted = sum(
@@ -115,7 +114,8 @@ class IndividualFilter(InteractiveMechanism):
             shown[2, 0] = 1.0
         else:
             shown[gone if self.rule == "published" else 0] = noisy(counted, self.unit * cost)
-        return shown.ravel()
+        found: list[float] = shown.ravel().tolist()
+        return found
 
 
 def noisy(count: int, epsilon: float) -> np.ndarray:
@@ -167,7 +167,7 @@ class IndividualGaussian(InteractiveMechanism):
     "Individual filters: each record leaves the data when its own budget is spent",
     sources=(
         "Feldman and Zrnic 2021, arXiv 2008.11193",
-        "Dong, Roth and Su 2022: Gaussian differential privacy",
+        "Smith and Thakurta 2022, arXiv 2210.17520; Koskela, Tobaben and Honkela 2023",
     ),
     ranges={
         "epsilon": ("the budget of each record", 0.1, 5.0),
@@ -211,7 +211,7 @@ def individual_filters(
     right = IndividualFilter(epsilon / UNITS, queries, PureDP(epsilon))
     quantity = "delta, dropped before the budget is passed"
     yield worst(quantity, "any queries", _worst(right, at))
-    yield _played(quantity, right, queries, at, trials, seed)
+    yield _played(quantity, right, at, trials=trials, seed=seed)
     yield bound(quantity, "the budget of a record", _pure(epsilon, at))
 
     quantity = "delta, dropped after the budget was passed"
@@ -227,11 +227,11 @@ def individual_filters(
         yield worst(quantity, what, _worst(replace(right, rule=rule), at))
     yield bound(quantity, "no more than certainty", 1.0)
     yield wrong(quantity, "the budget of a record", _pure(epsilon, at))
-    yield from _gaussian(queries, at, sigma, rho, trials, seed)
+    yield from _gaussian(queries, at, sigma, rho, trials=trials, seed=seed)
 
 
 def _gaussian(
-    queries: int, at: float, sigma: float, rho: float, trials: int, seed: int
+    queries: int, at: float, sigma: float, rho: float, *, trials: int, seed: int
 ) -> Iterator[GameRow]:
     quantity = "delta, Gaussian sums"
     filtered = IndividualGaussian(sigma, rho)
@@ -265,19 +265,21 @@ def _worst(mechanism: IndividualFilter, at: float) -> Bracket:
 
 
 def _played(
-    quantity: str, mechanism: IndividualFilter, queries: int, at: float, trials: int, seed: int
+    quantity: str, mechanism: IndividualFilter, at: float, *, trials: int, seed: int
 ) -> GameRow:
     """Count Alice alone until her budget is spent, then all, at a cost chosen by the answers."""
 
     def adapt(coins: np.random.Generator) -> Any:
         opened = yield WITHOUT, BOTH, mechanism
         answer, group, cost = 0.0, 0, 1
-        for number in range(queries):
+        for number in range(mechanism.queries):
             if number >= UNITS:
                 group, cost = 2, 1 if answer > 0.0 else UNITS
             answer = yield opened.ask((group, cost))
 
-    result = simulate(adapt, family=mechanism.claimed, rounds=queries + 1, trials=trials, seed=seed)
+    result = simulate(
+        adapt, family=mechanism.claimed, rounds=mechanism.queries + 1, trials=trials, seed=seed
+    )
     return played(quantity, "costs by the answers", result.delta(at, confidence=0.999))
 
 

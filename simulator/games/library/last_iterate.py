@@ -201,7 +201,9 @@ def last_iterate(
     quantity = "epsilon, full batches"
     mu = remembered(steps, magnified) / sigma
     yield exact(quantity, "a loss that keeps every step", gaussian_epsilon_bracket(mu, delta))
-    yield _played(quantity, Remembering(ALICE, sigma, steps, magnified), mu, delta, trials, seed)
+    yield _played(
+        quantity, Remembering(ALICE, sigma, steps, magnified), mu, delta, trials=trials, seed=seed
+    )
     counted = gaussian_epsilon_bracket(math.sqrt(steps) / sigma, delta)
     yield bound(quantity, "all iterates are counted", counted.upper)
     borrowed = gaussian_epsilon_bracket(contracted(contraction, steps) / sigma, delta)
@@ -214,8 +216,8 @@ def last_iterate(
 def heuristic(steps: int, sigma: float, rate: float, delta: float) -> Bracket:
     """The epsilon of Binomial(steps, rate) + N(0, sigma^2 steps) against N(0, sigma^2 steps)."""
     counts = range(steps + 1)
-    weights = scipy.stats.binom.pmf(counts, steps, rate)
-    likely = [(count, float(w)) for count, w in zip(counts, weights) if w > 1e-30]
+    weights = [float(scipy.stats.binom.pmf(count, steps, rate)) for count in counts]
+    likely = [(count, w) for count, w in zip(counts, weights) if w > 1e-30]
     law = GaussianMixtureLaw(
         sigma * math.sqrt(steps), tuple(float(c) for c, _ in likely), tuple(w for _, w in likely)
     )
@@ -229,7 +231,7 @@ def _epsilon(law: PrivacyLossLaw, rounds: int, delta: float) -> Bracket:
 
 
 def _played(
-    quantity: str, mechanism: Remembering, mu: float, delta: float, trials: int, seed: int
+    quantity: str, mechanism: Remembering, mu: float, delta: float, *, trials: int, seed: int
 ) -> GameRow:
     def train(coins: np.random.Generator) -> Any:
         yield WITHOUT, EVERYONE, mechanism

@@ -1,0 +1,1 @@
+"""Claims of Bok, Su and Altschuler, "Shifted Interpolation for Differential Privacy"."""

@@ -1,0 +1,1 @@
+"""Claims of Feldman and others, "Privacy Amplification by Iteration"."""

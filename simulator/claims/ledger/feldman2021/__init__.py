@@ -1,0 +1,1 @@
+"""Claims of Feldman and Zrnic, "Individual Privacy Accounting via a Rényi Filter"."""

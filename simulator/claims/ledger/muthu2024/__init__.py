@@ -1,0 +1,1 @@
+"""Claims of Annamalai on hidden states of DP-SGD, "It's Our Loss"."""

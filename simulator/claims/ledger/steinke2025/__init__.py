@@ -1,0 +1,1 @@
+"""Claims of Steinke and others, "The Last Iterate Advantage"."""
