@@ -82,6 +82,45 @@ def test_the_bound_by_chourasia_and_others_is_above_the_exact_value():
             assert _renyi(rho, 1e-5) >= gaussian_epsilon(mu, 1e-5)
 
 
+SLOPES = {
+    "one side flat": lambda x: np.where(x < 0.0, 0.8 * x, 0.0),
+    "overshooting": lambda x: -0.8 * x,
+    "two slopes": lambda x: 0.3 * x + 0.5 * np.clip(x, 0.0, 2.0),
+    "saw": lambda x: 0.8 * np.abs(np.mod(x, 2.0) - 1.0),
+}
+
+
+def deltas(step, steps):
+    """Delta at 0, 1 and 2 of the last iterate, by quadrature; a step is the map and N(b, 1)."""
+    x = np.linspace(-25.0, 25.0, 1001)
+    weight = x[1] - x[0]
+    laws = []
+    for gradient in (0.0, 1.0):
+        kernel = scipy.stats.norm.pdf(x[:, None] - step(x)[None, :] - gradient)
+        density = scipy.stats.norm.pdf(x - step(np.zeros(1)) - gradient)
+        for _ in range(steps - 1):
+            density = kernel @ density * weight
+        laws.append(density)
+    return [
+        max(np.maximum(p - math.exp(e) * q, 0.0).sum() * weight for p, q in (laws, laws[::-1]))
+        for e in (0.0, 1.0, 2.0)
+    ]
+
+
+@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("steps", [2, 6])
+def test_contracting_steps_of_any_shape_stay_below_the_bound(name, steps):
+    bounds = [gaussian_delta(contracted(0.8, steps), e) for e in (0.0, 1.0, 2.0)]
+    assert all(d <= b * (1.0 + 1e-6) for d, b in zip(deltas(SLOPES[name], steps), bounds))
+
+
+def test_steps_that_do_not_contract_pass_the_bound_for_those_that_do():
+    found = deltas(lambda x: 1.3 * x - 0.3 * np.clip(x, -1.0, 1.0), 6)
+    for delta, epsilon in zip(found, (0.0, 1.0, 2.0)):
+        counted = gaussian_delta(math.sqrt(6), epsilon)
+        assert gaussian_delta(contracted(0.8, 6), epsilon) < delta <= counted
+
+
 def test_the_projected_end_is_below_plain_quadrature_and_near_it():
     step, sigma, radius, steps, delta = 1.0, 2.0, 2.0, 6, 1e-3
     ends = []

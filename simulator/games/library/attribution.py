@@ -105,12 +105,12 @@ def attribution(
 ) -> Iterator[GameRow]:
     """Count conversions for many sites, each of which has its own budget on a person's device.
 
-    A browser keeps the ads that a person saw in a week. When the person buys, the seller's site receives a
-    noisy report, and the browser takes its epsilon from that site's budget. The claim under test:
-    what a site learns about the device is epsilon-DP with that site's epsilon, whatever other sites
-    do. It needs two assumptions, that no site's data depend on what other sites have learned, and
-    that no shared limit couples them. Neither holds: ads are shown, and people buy, by what was
-    learned before.
+    A browser keeps the ads that a person saw in a week. When the person buys, the seller's site
+    receives a noisy report, and the browser takes its epsilon from that site's budget. The claim
+    under test: what a site learns about the device is epsilon-DP with that site's epsilon, whatever
+    other sites do. It needs two assumptions, that no site's data depend on what other sites have
+    learned, and that no shared limit couples them. Neither holds: ads are shown, and people buy, by
+    what was learned before.
 
     The first table is for sites that share their answers: by composition, the epsilon of all
     together grows with their number. The second is for one site that is given nothing by the

@@ -205,10 +205,11 @@ def hidden_state(
     rounding to one side.
     """
     quantity = "epsilon, a strongly convex loss"
-    mu = contracted(contraction, steps) / sigma
-    yield exact(quantity, "a quadratic loss", gaussian_epsilon_bracket(mu, delta))
+    powers = [contraction**j for j in range(steps)]
+    shift = math.fsum(powers) / (sigma * math.sqrt(math.fsum(power**2 for power in powers)))
+    yield exact(quantity, "a quadratic loss", gaussian_epsilon_bracket(shift, delta))
     yield _played(quantity, LastIterate(ALICE, sigma, contraction, steps), delta, trials, seed)
-    theorem = gaussian_epsilon_bracket(mu, delta)
+    theorem = gaussian_epsilon_bracket(contracted(contraction, steps) / sigma, delta)
     yield bound(quantity, "Bok, Su and Altschuler", theorem.upper)
     fading = -math.expm1(-0.5 * (1.0 - contraction) * steps)
     rho = 2.0 * fading / ((1.0 - contraction) * sigma**2)

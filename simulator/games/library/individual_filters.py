@@ -271,7 +271,7 @@ def _played(
 
     def adapt(coins: np.random.Generator) -> Any:
         opened = yield WITHOUT, BOTH, mechanism
-        answer, group, cost = 0.0, 0, 1
+        answer, group, cost = 0.0, 0, 1 if mechanism.queries > 1 else UNITS
         for number in range(mechanism.queries):
             if number >= UNITS:
                 group, cost = 2, 1 if answer > 0.0 else UNITS
