@@ -427,3 +427,16 @@ def test_wrong_text_is_one_line(text):
     with pytest.raises(InvalidInput, match="neither"):
         parse_filter(text)
     assert isinstance(small(), CertifiedFilter)
+
+
+def test_a_name_that_stands_twice_is_refused(tmp_path):
+    """The first of two budgets is what another reader may take."""
+    text = json.dumps(small().certificate())
+    twice = '{"budget": 9.0, ' + text[1:]
+    assert json.loads(twice) == json.loads(text)
+    with pytest.raises(certificate_check.Refused, match="two members of an object have one name"):
+        certificate_check.check(twice)
+    path = tmp_path / "twice.json"
+    path.write_text(twice)
+    with pytest.raises(InvalidInput, match="is not a certificate of a filter"):
+        read_certified(path)

@@ -101,16 +101,21 @@ def check(text: str) -> float:
 def read(text: str, name: str) -> dict[str, Any]:
     """The members of a certificate of that name, with its own digest; raise Refused."""
     try:
-        document = json.loads(text)
-        require(isinstance(document, dict), "it is not an object")
-        require(document.get("dpcompose") == name, f"it is not a {name}")
-        require(document.get("version") == 1, "its version is not 1")
-        require(document.get("digest") == digest_of(document), "it was changed: wrong digest")
+        document = json.loads(text, object_pairs_hook=members)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, Refused):
-            raise
         raise Refused(f"it is not JSON: {error}") from None
+    require(isinstance(document, dict), "it is not an object")
+    require(document.get("dpcompose") == name, f"it is not a {name}")
+    require(document.get("version") == 1, "its version is not 1")
+    require(document.get("digest") == digest_of(document), "it was changed: wrong digest")
     return dict(document)
+
+
+def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object; other readers may take another one of two with one name."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("two members of an object have one name")
+    return dict(pairs)
 
 
 class Rules:
@@ -120,10 +125,8 @@ class Rules:
         grid: Any = document.get("grid")
         table: Any = document.get("table")
         require(isinstance(grid, dict) and isinstance(table, dict), "no grid or no table")
-        self.epsilon = number(document, "epsilon")
-        self.unit = number(document, "unit")
-        self.reserve = number(document, "reserve")
-        self.delta = number(document, "delta")
+        self.epsilon, self.delta = number(document, "epsilon"), number(document, "delta")
+        self.unit, self.reserve = number(document, "unit"), number(document, "reserve")
         self.leaks = number(document, "rounds_delta", zero=True)
         self.step = number(grid, "step")
         largest, budget = number(document, "largest"), number(document, "budget")
@@ -140,10 +143,9 @@ class Rules:
         self.x, self.cost = (numbers(table, name) for name in ("x", "cost"))
         require(len(self.x) == len(self.cost) > 0, "table: the columns differ in length")
         require(all(a < b for a, b in pairwise(self.x)) and self.x[-1] < 1, "table: order")
-        require(
-            self.epsilon_of(Decimal(self.x[-1])) <= Decimal(largest) * (1 + Decimal(2) ** -45),
-            "table: it goes beyond the largest epsilon",
-        )
+        end = self.epsilon_of(Decimal(self.x[-1]))  # it may end before: such rounds are refused
+        beyond = end > Decimal(largest) * (1 + Decimal(2) ** -45)
+        require(not beyond, "table: it goes beyond the largest epsilon")
 
     def _cells(self, grid: dict[str, Any]) -> list[tuple[int, int]]:
         """The pairs (j, next j), where those of successive numbers are linear cells."""
@@ -271,12 +273,8 @@ class ProofRows:
         shift, up, farther_up, down, farther_down = taps
         row, pad, points = self.values[n], self.pad, self.points
         np.multiply(row[pad + shift : pad + shift + points], up, out=out)
-        for place, weight in (
-            (pad + shift + 1, farther_up),
-            (pad - shift, down),
-            (pad - shift - 1, farther_down),
-        ):
-            out += weight * row[place : place + points]
+        for place, weight in ((shift + 1, farther_up), (-shift, down), (-shift - 1, farther_down)):
+            out += weight * row[pad + place : pad + place + points]
         out *= UP
         return out
 

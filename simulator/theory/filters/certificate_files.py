@@ -57,7 +57,7 @@ def read_certified(
     text = read_certificate(path)
     made: CertifiedFilter | SampledFilter | PlannedFilter
     try:
-        stored = json.loads(text)
+        stored = json.loads(text, object_pairs_hook=certificate_check.members)
         if stored["dpcompose"] == sampled_check.NAME:
             made = sampled_of(stored)
         elif stored["dpcompose"] == planned_check.NAME:
