@@ -72,7 +72,7 @@ def concurrent(
 
     An interactive mechanism answers messages one by one, and remembers. Whoever holds several of
     them open may send the next message to any, chosen by what all of them have answered. Theorems
-    on composition were proved for mechanisms that answer once; that they hold here needs proofs of its own.
+    on composition were first proved for mechanisms that answer once.
 
     Here a tree first gives a noisy bit, and then answers one of three questions, which differ in
     how often they give the bit away and by how much. Learning the first bits of all trees before
