@@ -181,4 +181,6 @@ def next_chances(marks: _Marks, margin: float, ratio: float) -> tuple[float, flo
 def log_laplace_cdf(distance: np.ndarray) -> np.ndarray:
     """Ln Pr[Lap(1) <= distance], elementwise, accurate in both tails."""
     far = np.abs(distance)
-    return np.where(distance < 0.0, -far - math.log(2.0), np.log1p(-0.5 * np.exp(-far)))
+    near = np.log1p(-0.5 * np.exp(-far))
+    found: np.ndarray = np.where(distance < 0.0, -far - math.log(2.0), near)
+    return found

@@ -10,7 +10,7 @@ messages of :class:`~simulator.mechanisms.Concurrent`: concurrent composition ne
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -64,7 +64,7 @@ class WorstConversation:
     _best: _Best
     _opening: Opening
 
-    def play(self, coins: np.random.Generator) -> Iterator[Any]:
+    def play(self, coins: np.random.Generator) -> Generator[Any, Any, None]:
         """The worst adversary, as a generator function for :func:`simulator.simulate`.
 
         It opens the mechanism in one round and sends its messages in the next ones; in the rounds
@@ -72,10 +72,10 @@ class WorstConversation:
         takes 1 + ``longest`` rounds.
         """
         first, second = self.databases
-        asked = yield first, second, self.mechanism
+        handle = yield first, second, self.mechanism
         state, z = self._opening.state, -self.epsilon
         while (message := self._best[_key(state, z)].message) is not None:
-            answer = yield asked.ask(message)
+            answer = yield handle.ask(message)
             z += float(self._opening.pair(state, message).loss(answer))
             state = self.mechanism.after(state, message, answer)
         while True:

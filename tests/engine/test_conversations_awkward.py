@@ -23,6 +23,7 @@ from simulator.mechanisms import (
     randomized_response_tree,
 )
 from simulator.theory import GaussianDP
+from simulator.trials import audit_composition
 from simulator.worst import worst_conversation
 
 EVERYONE = Database({"alice": 1, "others": 3})
@@ -234,3 +235,15 @@ def test_an_opening_that_a_filter_refuses():
         yield WITHOUT, EVERYONE, OneNoisyAnswer()
 
     assert played(careful, filter="sum:0.6").delta(0.0).value == 0.0
+
+
+def test_views_of_conversations_are_audited():
+    """A claim of a third of the loss is caught; false alarms have probability 1e-6."""
+    found = audit_composition(
+        asking(OneNoisyAnswer()), family=FAMILY, rounds=2, claimed="pure:0.1", samples=20_000
+    )
+    assert found.violated
+    honest = audit_composition(
+        asking(OneNoisyAnswer()), family=FAMILY, rounds=2, claimed="pure:0.5", samples=2000
+    )
+    assert not honest.violated

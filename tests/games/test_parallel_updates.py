@@ -12,7 +12,7 @@ from simulator.games.library.parallel_updates import (
     NOTHING,
     READY,
     RECORD,
-    Part,
+    PartOfData,
     response,
     search,
     tight_delta,
@@ -26,7 +26,7 @@ REVEAL = ((1.0, 0.0), (0.0, 1.0))
 
 
 def leaky(epsilon, delta):
-    return Part(delta, response(epsilon), REVEAL, ApproxDP(epsilon, delta))
+    return PartOfData(delta, response(epsilon), REVEAL, ApproxDP(epsilon, delta))
 
 
 def hockey(epsilon, at):
@@ -51,7 +51,7 @@ def test_the_tight_bound_holds_for_random_parts_at_every_epsilon():
     for _ in range(25):
         epsilons = np.sort(coins.uniform(0.05, 1.0, 2))
         weak = REVEAL if coins.random() < 0.5 else response(epsilons[1])
-        part = Part(
+        part = PartOfData(
             float(coins.uniform(0.01, 0.4)), response(epsilons[0]), weak, ApproxDP(1.0, 0.4)
         )
         parts, at = int(coins.integers(1, 5)), float(coins.uniform(0.0, 1.0))
@@ -101,7 +101,7 @@ def test_an_adversary_that_does_not_listen_gets_the_delta_of_one_part():
     ],
 )
 def test_streams_that_are_no_neighbours_are_one_line(messages, match):
-    part = Part(0.1, response(0.2), response(0.4), PureDP(0.4))
+    part = PartOfData(0.1, response(0.2), response(0.4), PureDP(0.4))
 
     def adversary(coins):
         opened = yield NOTHING, NOTHING, together(part, 2)
@@ -113,7 +113,7 @@ def test_streams_that_are_no_neighbours_are_one_line(messages, match):
 
 
 def test_equal_records_may_go_anywhere():
-    part = Part(0.1, response(0.2), response(0.4), PureDP(0.4))
+    part = PartOfData(0.1, response(0.2), response(0.4), PureDP(0.4))
 
     def adversary(coins):
         opened = yield NOTHING, NOTHING, together(part, 2, only=1)

@@ -72,10 +72,10 @@ def concurrent(
 
     An interactive mechanism answers messages one by one, and remembers. Whoever holds several of
     them open may send the next message to any, chosen by what all of them have answered. Theorems
-    on composition were proved for mechanisms that answer once; that they survive is no corollary.
+    on composition were first proved for mechanisms that answer once.
 
     Here a tree first gives a noisy bit, and then answers one of three questions, which differ in
-    how often they betray the bit and by how much. Learning the first bits of all trees before
+    how often they give the bit away and by how much. Learning the first bits of all trees before
     choosing any question helps: compare "interleaved at will" with "one after the other". It helps
     against these mechanisms, and never beyond the bounds, which hold for every interleaving: the
     mechanisms' own worst curves compose as those of mechanisms that answer once.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def continual(
     yield from of_laplace_tree(steps, epsilon, at, trials, seed)
     yield from of_square_root(steps, mu, at, trials, seed)
     yield from of_fresh_noise(steps, mu, at)
-    yield from of_users(steps, mu, at, min(times, steps), trials, seed)
+    yield from of_users(steps, mu, at, min(times, steps), trials=trials, seed=seed)
     yield from of_errors(steps, mu)
 
 
@@ -97,7 +98,7 @@ def of_laplace_tree(
     counter = ContinualCounter(tree_factor(steps), blocks / epsilon, "laplace")
     part = LaplaceLaw(epsilon / blocks)
     yield worst(quantity, "the first element differs", compose_laws([(part, blocks)]).delta(at))
-    yield played_stream(quantity, counter, 1, at, trials, seed)
+    yield played_stream(quantity, counter, 1, at, trials=trials, seed=seed)
     yield bound(quantity, "epsilon-DP", PureDP(epsilon).hockey_stick(at), source=TREE)
     optimal = bound_named("kairouz-oh-viswanath-3.3")
     composition = Composition.repeat(PureDP(epsilon / blocks), blocks)
@@ -121,7 +122,7 @@ def of_square_root(steps: int, mu: float, at: float, trials: int, seed: int) -> 
     moved = changes(counter.factor, [0]) / counter.scale
     step_by_step = compose_laws([(GaussianLaw(float(move)), 1) for move in moved]).delta(at)
     yield worst(quantity, "step by step", step_by_step)
-    yield played_stream(quantity, counter, 1, at, trials, seed)
+    yield played_stream(quantity, counter, 1, at, trials=trials, seed=seed)
     yield bound(quantity, "mu-GDP", GaussianDP(mu).hockey_stick(at), source=ADAPTIVE)
     if steps > 1:
         yield wrong(quantity, "sensitivity 1", gaussian_delta(1.0 / counter.scale, at))
@@ -140,7 +141,7 @@ def of_fresh_noise(steps: int, mu: float, at: float) -> Iterator[GameRow]:
 
 
 def of_users(
-    steps: int, mu: float, at: float, times: int, trials: int, seed: int
+    steps: int, mu: float, at: float, times: int, *, trials: int, seed: int
 ) -> Iterator[GameRow]:
     """Rows about a user whose elements differ, in the square root.
 
@@ -151,7 +152,7 @@ def of_users(
     counter = calibrated(square_root_factor, steps, mu, times)
     shift = math.hypot(*changes(counter.factor, range(times))) / counter.scale
     yield worst(quantity, "norm of a sum of columns", gaussian_delta(shift, at))
-    yield played_stream(quantity, counter, times, at, trials, seed)
+    yield played_stream(quantity, counter, times, at, trials=trials, seed=seed)
     yield bound(
         quantity, "group privacy", gaussian_delta(times * mu, at), source="Dong, Roth and Su 2022"
     )
@@ -189,11 +190,11 @@ def calibrated(
 
 
 def played_stream(
-    quantity: str, counter: ContinualCounter, times: int, at: float, trials: int, seed: int
+    quantity: str, counter: ContinualCounter, times: int, at: float, *, trials: int, seed: int
 ) -> GameRow:
     """Delta of an adversary whose elements follow the counts; the first ones differ."""
 
-    def following(coins: np.random.Generator) -> Iterator[object]:
+    def following(coins: np.random.Generator) -> Generator[Any, Any, None]:
         opened = yield NOTHING, NOTHING, counter
         count = 0.0
         for t in range(counter.steps):

@@ -30,7 +30,7 @@ Laws = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Part(InteractiveMechanism):
+class PartOfData(InteractiveMechanism):
     """Say whether this run is a weak one, then answer whether a record arrived.
 
     Parameters
@@ -139,17 +139,17 @@ def parallel_updates(
 
     An (epsilon, delta)-mechanism fails with probability delta, and may well know it before the
     data come: noise of bounded range was drawn near its end, a test that guards the data failed,
-    two keys collided. Here each part says so when it is asked. Whoever listens to all of them
-    first, and sends the record to one that failed, meets a failure with probability
-    1 - (1 - delta)^parts, and not delta. That is all: the bound beside it is tight.
+    two keys collided. Here each part answers the message "ready?" with whether its run is such a
+    one. An adversary that hears all parts first, and sends the record to one that failed, meets a
+    failure with probability 1 - (1 - delta)^parts, and not delta. The bound beside it is tight.
 
     Pure mechanisms keep their epsilon. They do not keep their curve: where a part spends all of
     its epsilon in some runs and half of it in others, delta at half of epsilon grows with the
     number of parts as well. Compare with "fixed beforehand", where nothing grows.
     """
     noisy, half = response(epsilon), response(epsilon / 2)
-    leaky = Part(delta, noisy, ((1.0, 0.0), (0.0, 1.0)), ApproxDP(epsilon, delta))
-    pure = Part(weak, half, noisy, PureDP(epsilon))
+    leaky = PartOfData(delta, noisy, ((1.0, 0.0), (0.0, 1.0)), ApproxDP(epsilon, delta))
+    pure = PartOfData(weak, half, noisy, PureDP(epsilon))
 
     quantity = "delta(epsilon), (epsilon, delta)-DP parts"
     yield from of_parts(quantity, leaky, parts, epsilon)
@@ -168,7 +168,7 @@ def parallel_updates(
     yield from of_parts(quantity, pure, parts, epsilon / 2)
 
 
-def of_parts(quantity: str, part: Part, parts: int, at: float) -> Iterator[GameRow]:
+def of_parts(quantity: str, part: PartOfData, parts: int, at: float) -> Iterator[GameRow]:
     """The worst stream, one that is fixed beforehand, the tight bound, and the wrong one."""
     yield worst(quantity, "every stream", search(part, parts, at).delta)
     fixed = search(part, parts, at, only=0)
@@ -193,7 +193,7 @@ def tight_delta(deltas: Sequence[float]) -> float:
     return -math.expm1(math.fsum(math.log1p(-min(delta, 1.0 - 1e-16)) for delta in deltas))
 
 
-def together(part: Part, parts: int, only: int | None = None) -> InParallel:
+def together(part: PartOfData, parts: int, only: int | None = None) -> InParallel:
     """The parts in parallel, with the guarantee that they keep."""
     epsilon = part.claimed.core.pure_epsilon
     claimed: Guarantee = PureDP(epsilon)
@@ -202,12 +202,14 @@ def together(part: Part, parts: int, only: int | None = None) -> InParallel:
     return InParallel((part,) * parts, claimed, only=only)
 
 
-def search(part: Part, parts: int, at: float, *, only: int | None = None) -> WorstConversation:
+def search(
+    part: PartOfData, parts: int, at: float, *, only: int | None = None
+) -> WorstConversation:
     """The worst stream of updates."""
     return worst_conversation(together(part, parts, only), NOTHING, NOTHING, epsilon=at)
 
 
-def waiting(part: Part, parts: int) -> Any:
+def waiting(part: PartOfData, parts: int) -> Any:
     """An adversary that hears all parts, and sends the record to a weak one."""
     mechanism = together(part, parts)
 

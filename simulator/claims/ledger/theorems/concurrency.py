@@ -16,7 +16,7 @@ from simulator.claims.ledger.shared.random_trees import (
     together,
 )
 from simulator.claims.model import Finding
-from simulator.games.library.parallel_updates import Part, response, search, tight_delta
+from simulator.games.library.parallel_updates import PartOfData, response, search, tight_delta
 from simulator.mechanisms import ResponseTree
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
@@ -101,7 +101,7 @@ def parallel_keeps_epsilon(
     *, parts_of_data: int = 4, epsilon: float = 0.5, factor: float = 1.0
 ) -> Finding:
     """Pure parts of which some runs spend all of epsilon: the largest loss of all."""
-    part = Part(0.1, response(epsilon / 2), response(epsilon), PureDP(epsilon))
+    part = PartOfData(0.1, response(epsilon / 2), response(epsilon), PureDP(epsilon))
     claimed = factor * epsilon
     attained = search(part, parts_of_data, claimed).delta.lower
     return statement(
@@ -111,8 +111,8 @@ def parallel_keeps_epsilon(
     )
 
 
-def _leaky(epsilon: float, delta: float) -> Part:
-    return Part(delta, response(epsilon), ((1.0, 0.0), (0.0, 1.0)), ApproxDP(epsilon, delta))
+def _leaky(epsilon: float, delta: float) -> PartOfData:
+    return PartOfData(delta, response(epsilon), ((1.0, 0.0), (0.0, 1.0)), ApproxDP(epsilon, delta))
 
 
 _Games = Iterator[tuple[tuple[ResponseTree, ...], float]]
