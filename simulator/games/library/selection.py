@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulator.analysis.result import Result
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
@@ -16,6 +18,7 @@ from simulator.games.model import game
 from simulator.games.rows import GameRow, attained, bound, exact, played, worst, wrong
 from simulator.mechanisms import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns, Table
 from simulator.mechanisms.best_of import best_of_law
+from simulator.mechanisms.tilted import outcomes_of
 from simulator.theory import compose_laws
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
@@ -30,6 +33,9 @@ from simulator.worst.score_orders import WorstOrder, hockey_stick_terms, largest
 ALICE = counting_query("alice")
 WITH = Database({"alice": 1, "others": 3})
 WITHOUT = WITH.remove("alice")
+
+Plays = Callable[..., Result]
+"""``simulate`` with its trials and its seed."""
 
 PUBLISHED = "Papernot and Steinke 2022"
 OURS = "ours: the density f'(q) of the best run, f the generating function of the number"
@@ -128,9 +134,10 @@ def selection(
     yield from _largest_loss(runs, number, epsilon)
     if runs != "fixed":
         yield from _largest_loss("fixed", NUMBERS["fixed"](mean), epsilon)
-    yield from _delta(runs, number, one_run, at, trials, seed)
+    plays = partial(simulate, trials=trials, seed=seed)
+    yield from _delta(runs, number, one_run, at, plays)
     if selections > 1:
-        yield from _in_a_row(number, one_run, at, selections, trials, seed)
+        yield from _in_a_row(number, one_run, at, selections, plays)
 
 
 def _largest_loss(runs: str, number: RunCount, epsilon: float) -> Iterator[GameRow]:
@@ -152,7 +159,7 @@ def _largest_loss(runs: str, number: RunCount, epsilon: float) -> Iterator[GameR
 
 
 def _delta(
-    runs: str, number: RunCount, one_run: PureDP, at: float, trials: int, seed: int
+    runs: str, number: RunCount, one_run: PureDP, at: float, plays: Plays
 ) -> Iterator[GameRow]:
     """Delta of one selection, at the order of scores that is the worst for it."""
     quantity = f"delta({at:g}) of one selection"
@@ -167,7 +174,7 @@ def _delta(
     def select_once(coins: np.random.Generator) -> Any:
         yield WITHOUT, WITH, best
 
-    result = simulate(select_once, best.guarantee(), rounds=1, trials=trials, seed=seed)
+    result = plays(select_once, best.guarantee(), rounds=1)
     yield played(quantity, "that worst order, played", result.delta(at, confidence=0.999))
     if runs == "fixed":
         composed = _of_pure(one_run, round(number.mean), at)
@@ -188,7 +195,7 @@ def _delta(
 
 
 def _in_a_row(
-    number: RunCount, one_run: PureDP, at: float, selections: int, trials: int, seed: int
+    number: RunCount, one_run: PureDP, at: float, selections: int, plays: Plays
 ) -> Iterator[GameRow]:
     """Delta of several selections, where the order of scores may depend on earlier ones."""
     quantity = f"delta({at:g}) of {selections} selections"
@@ -205,7 +212,7 @@ def _in_a_row(
     yield attained(quantity, "the best order that is kept", max(kept))
     candidates = [_selected(number, order) for order in orders]
     pairs = [each.pair(WITHOUT, WITH) for each in candidates]
-    losses = [[pair.loss(answer) for answer in pair.outcomes()[0]] for pair in pairs]
+    losses = [[pair.loss(answer) for answer in outcomes_of(pair)[0]] for pair in pairs]
 
     def adapt(coins: np.random.Generator) -> Any:
         lost = 0.0
@@ -216,7 +223,7 @@ def _in_a_row(
             lost += losses[place][int(answer)]
 
     family = candidates[0].guarantee()
-    result = simulate(adapt, family, rounds=selections, trials=trials, seed=seed)
+    result = plays(adapt, family, rounds=selections)
     yield played(quantity, "order chosen by the loss so far", result.delta(at, confidence=0.999))
     limit = PureDP(one_run.epsilon + number.growth(one_run.epsilon))
     composed = _of_pure(limit, selections, at)
