@@ -46,6 +46,24 @@ def test_every_number_of_runs_is_as_expected_and_its_wrong_claims_are_caught(run
     assert len(caught) >= 4
 
 
+@pytest.mark.parametrize("runs", ["geometric", "logarithmic", "poisson", "fixed"])
+def test_runs_with_a_delta_are_charged_for_every_run(runs):
+    """The worst of runs with delta 1e-4 is at mean times delta, and the short accounts are caught.
+
+    By hand: the best of k runs reveals the bit with probability 1 - (1 - delta)^k.
+    """
+    outcome = SELECTION.play(runs=runs, leak=1e-4, trials=100, selections=1)
+    quantity = "delta of one selection, of runs that may reveal the bit"
+    row = outcome.row("any runs and scores (40 slices)", quantity)
+    assert 0.985e-3 < row.upper <= 1e-3
+    if runs == "fixed":
+        assert row.upper == pytest.approx(1.0 - (1.0 - 1e-4) ** 10, rel=1e-9)
+    if runs == "poisson":
+        assert row.upper == pytest.approx(1.0 - math.exp(-10.0 * 1e-4), rel=1e-9)
+    standings = [str(j.standing) for j in outcome.judged if j.row.quantity == quantity]
+    assert sorted(standings) == ["agrees", *["exceeded, as it must be"] * 2, "holds"]
+
+
 def test_what_adapting_to_earlier_selections_is_worth():
     """The adaptive adversary is above the best order that is kept, by more than the ends."""
     outcome = SELECTION.play(trials=100, selections=3, at=1.0)
