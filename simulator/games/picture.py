@@ -20,6 +20,8 @@ from simulator.games.rows import GameRow, RowKind
 Series = tuple[RowKind, str]
 """A line of the picture: rows of one kind with one text, in every panel."""
 
+_ROUNDING = 1e-9
+"""A number smaller than the largest by this factor is the rounding of a search."""
 _COLUMNS = 2
 _PANEL, _LINE = 2.5, 0.19
 """Heights of a panel and of a line of the legend, in inches."""
@@ -104,12 +106,13 @@ def _scale(axes: Axes, rows: Sequence[GameRow]) -> float:
 
     Returns the lower end of what is drawn.
     """
-    heights = [h for row in rows for h in _ends(row) if math.isfinite(h) and h > 0.0]
+    heights = [h for row in rows for h in _ends(row) if math.isfinite(h)]
+    heights = [h for h in heights if h > _ROUNDING * max(heights)]
     if heights and max(heights) > 30.0 * min(heights):
         axes.set_yscale("log", nonpositive="mask")
         attained = [
             h for row in rows if row.kind is not RowKind.PLAYED and not row.stated
-            for h in _ends(row) if h > 0.0
+            for h in _ends(row) if h > _ROUNDING * max(heights)
         ]  # fmt: skip
         floor = max(min(heights), min(attained, default=0.0) / 100.0)
         axes.set_ylim(bottom=floor / 1.5, top=max(heights) * 1.5)

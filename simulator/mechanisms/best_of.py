@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -88,7 +88,7 @@ class BestOf(TableMechanism):
         return first, second
 
 
-def best_of_law(law: Sequence[float], scores: Sequence[float], runs: RunCount) -> Vector:
+def best_of_law(law: ArrayLike, scores: Sequence[float], runs: RunCount) -> Vector:
     """The law of the best run's outcome, from that of one run; no run is a last outcome.
 
     Shapes (outcomes,) each; the last outcome is there where the number of runs may be 0.

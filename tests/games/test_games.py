@@ -113,14 +113,44 @@ def test_a_game_is_one_file(tmp_path):
         mine.along(x=0.3)
 
 
-def test_several_quantities_have_a_panel_and_a_legend_each(tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(ONE_FILE + '    yield exact("epsilon", "by hand", 1e-14 if x < 0.15 else x)\n')
-    mine = find(str(path))
-    drawn = picture(mine, mine.along())
-    assert [axes.get_title() for axes in drawn.axes] == ["delta", "epsilon"]
-    assert [len(axes.get_legend().get_texts()) for axes in drawn.axes] == [3, 1]
-    assert drawn.axes[1].get_yscale() == "linear"  # 1e-14 is rounding
+FAR = """
+from simulator.games import bound, exact, game, wrong
+
+@game("far", "Far apart", sources=["me"], sweep=("x", (1.0, 10.0, 100.0)))
+def far(*, x: float = 1.0):
+    'Numbers that are far apart, and zeros.'
+    for number in range(3):
+        quantity = f"the quantity of number {number}, whose name is longer than a line of its panel"
+        yield exact(quantity, "by hand", 0.1 / x if x < 50.0 else 0.0)
+        yield bound(quantity, "a theorem", 1.0)
+        yield wrong(quantity, "a claim", 1e-30)
+"""
+
+
+def test_a_picture_of_numbers_that_are_far_apart(tmp_path):
+    path = tmp_path / "far.py"
+    path.write_text(FAR)
+    far = find(str(path))
+    panels = picture(far, far.along()).axes
+    assert len(panels) == 3
+    for axes in panels:
+        assert axes.get_xscale() == axes.get_yscale() == "log"
+        low, high = axes.get_ylim()
+        assert 1e-5 < low < 0.01 / 100.0  # a hundredth of the least value, and no claim of 1e-30
+        assert high > 1.0
+        assert "\n" in axes.get_title()
+        looks = {line.get_label(): (line.get_color(), line.get_linestyle()) for line in axes.lines}
+        assert looks == {
+            line.get_label(): (line.get_color(), line.get_linestyle()) for line in panels[0].lines
+        }
+        assert len(set(looks.values())) == 3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("one", all_games(), ids=lambda one: one.name)
+def test_every_game_can_be_drawn(one):
+    played = one.along(**light(one))
+    assert len(picture(one, played).axes) == len(played[0][1].quantities)
 
 
 def test_a_game_that_is_not_well_made_is_refused():

@@ -1,37 +1,20 @@
 """Group privacy: exact values from other formulas, bounds at random parameters, worst chains."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom, norm
 
-from simulator import simulate
 from simulator.data import (
-    ADD_REMOVE,
-    REPLACE_ONE,
     Database,
-    Group,
-    clipped_sum,
     counting_query,
-    function_query,
-    histogram_query,
 )
-from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.games import Standing, find
 from simulator.games.library.group import worst_chain
-from simulator.mechanisms import (
-    Exponential,
-    Gaussian,
-    Geometric,
-    Laplace,
-    RandomizedResponse,
-    RecordLevel,
-    ShuffledBatches,
-)
-from simulator.theory import ApproxDP, GaussianDP, PureDP
+from simulator.theory import ApproxDP
 from simulator.theory.guarantees.transforms import group
 from tests.helpers.cases import case
 
@@ -116,92 +99,3 @@ def test_the_formula_of_an_approximate_promise_is_attained():
             found = worst_chain(epsilon, delta, size, size * epsilon)
             assert found == pytest.approx(total, rel=1e-9)
             assert size == 1 or found > 1.1 * size * delta
-
-
-# --- the relation -------------------------------------------------------------------------------
-
-
-def test_a_group_is_a_relation():
-    three = Group(ADD_REMOVE, 3)
-    assert str(three) == "groups of 3 (add/remove-one)"
-    assert three == Group(ADD_REMOVE, 3) != Group(REPLACE_ONE, 3)
-    for more, distance in ((0, 0), (1, 1), (3, 1), (4, 2), (7, 3)):
-        assert three.distance(OTHERS, OTHERS.add("hers", more)) == distance
-        assert three.are_neighbours(OTHERS, OTHERS.add("hers", more)) == (more <= 3)
-    assert Group(REPLACE_ONE, 2).distance(OTHERS, OTHERS.add("hers")) == math.inf
-    assert three.spread(-1.0, 2.0) == 6.0
-    assert Group(REPLACE_ONE, 3).spread(-1.0, 2.0) == 9.0
-    assert COUNT.sensitivity(three) == 3.0
-    stated = function_query(lambda database: 2.0 * database.size, 2.0)
-    assert stated.sensitivity(three) == 6.0
-    by_relation = function_query(lambda database: 0.0, {ADD_REMOVE: 1.0, three: 2.5})
-    assert by_relation.sensitivity(three) == 2.5
-    with pytest.raises(NotApplicable, match="states its sensitivity under add/remove-one"):
-        by_relation.sensitivity(Group(REPLACE_ONE, 3))
-
-
-def test_bad_groups_are_one_line():
-    with pytest.raises(InvalidInput, match="a group has at least one record"):
-        Group(ADD_REMOVE, 0)
-    with pytest.raises(InvalidInput, match=r"must be a whole number, not 2\.5"):
-        Group(ADD_REMOVE, 2.5)
-    with pytest.raises(InvalidInput, match="a group is of a relation such as ADD_REMOVE"):
-        Group(Group(ADD_REMOVE, 2), 2)
-    with pytest.raises(NotApplicable, match="wrap the mechanism in RecordLevel"):
-        histogram_query("ab").sensitivity(Group(ADD_REMOVE, 2))
-    batches = ShuffledBatches(Gaussian(clipped_sum(None, 0.0, 1.0), 1.0), 2)
-    with pytest.raises(NotApplicable, match="batches of equal size"):
-        batches.pair(OTHERS, OTHERS.add("hers", 2), Group(ADD_REMOVE, 2))
-
-
-@pytest.mark.parametrize(
-    "mechanism", [Laplace(COUNT, 0.4), Gaussian(COUNT, 2.0), Geometric(COUNT, 0.4)], ids=repr
-)
-def test_noise_for_one_record_under_a_group(mechanism):
-    """The loss at some answers, from the loss of the mechanism at a query three times as large."""
-    release, three = RecordLevel(mechanism), Group(ADD_REMOVE, 3)
-    hers = OTHERS.add("hers", 3)
-    pair = release.pair(OTHERS, hers, three)
-    steps = [OTHERS.add("hers", i) for i in range(4)]
-    for answer in (-2.0, 0.0, 1.0, 2.0, 5.0):
-        chain = sum(mechanism.pair(here, there).loss(answer) for here, there in pairwise(steps))
-        assert pair.loss(answer) == pytest.approx(chain, rel=1e-12)
-    assert release.guarantee(three) == group(mechanism.guarantee(), 3)
-    assert release.guarantee() == mechanism.guarantee()
-    law = release.law(OTHERS, hers, three)
-    assert law.delta(0.3) <= group(mechanism.guarantee(), 3).hockey_stick(0.3) * (1 + 1e-12)
-    assert law.delta(0.3) > mechanism.law(OTHERS, OTHERS.add("hers")).delta(0.3)
-    assert release.law(OTHERS, OTHERS, three).support == (0.0, 0.0)
-    with pytest.raises(Breach, match=r"states L1 sensitivity 3 under groups of 3"):
-        release.pair(OTHERS, OTHERS.add("hers", 4), three)
-
-
-def test_without_the_wrapper_the_noise_is_for_the_group():
-    three, hers = Group(ADD_REMOVE, 3), OTHERS.add("hers", 3)
-    law = Laplace(COUNT, 0.4).law(OTHERS, hers, three)
-    assert law.support[1] == pytest.approx(0.4)
-    assert Gaussian(COUNT, 2.0).guarantee(three) == GaussianDP(1.5)
-
-
-def test_a_play_that_is_not_within_the_group_is_a_breach():
-    release = RecordLevel(Laplace(COUNT, 0.4))
-
-    def four(coins):
-        yield OTHERS, OTHERS.add("hers", 4), release
-
-    with pytest.raises(Breach, match="not neighbours"):
-        simulate(four, PureDP(2.0), 1, 100, relation=Group(ADD_REMOVE, 3), jobs=1)
-    with pytest.raises(Breach, match=r"promises pure:1\.6, outside the family pure:0\.4"):
-        simulate(four, PureDP(0.4), 1, 100, relation=Group(ADD_REMOVE, 4), jobs=1)
-
-
-def test_what_is_not_wrapped():
-    with pytest.raises(InvalidInput, match="only a mechanism with one real answer is wrapped"):
-        RecordLevel(3)
-    scores = Exponential(histogram_query("ab"), 0.4)
-    with pytest.raises(NotApplicable):
-        RecordLevel(scores).pair(OTHERS, OTHERS.add("a", 2), Group(ADD_REMOVE, 2))
-    answer = RecordLevel(RandomizedResponse(COUNT, 0.4))
-    assert answer.law(OTHERS, OTHERS.add("hers"), Group(ADD_REMOVE, 2)).support[1] == pytest.approx(
-        0.4
-    )

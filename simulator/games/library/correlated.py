@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.analysis.result import Result
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
@@ -83,7 +85,7 @@ def correlated(
     source = "Song, Wang and Chaudhuri 2017"
     yield bound(loss, "the best quilt", chain.quilt_bound(), source=source)
     yield wrong(loss, "the promise for one record", epsilon)
-    yield from _delta(law, laws, chain, at * epsilon, trials, seed)
+    yield from _delta(law, laws, chain, at * epsilon, partial(simulate, trials=trials, seed=seed))
     yield from _parity(epsilon, records)
 
 
@@ -159,7 +161,11 @@ class Chain:
 
 
 def _delta(
-    law: FiniteLaw, laws: tuple[Vector, Vector], chain: Chain, point: float, trials: int, seed: int
+    law: FiniteLaw,
+    laws: tuple[Vector, Vector],
+    chain: Chain,
+    point: float,
+    plays: Callable[..., Result],
 ) -> Iterator[GameRow]:
     """Delta of all answers together, with a play of the release as one mechanism."""
     quantity = "delta about one record of the chain"
@@ -169,7 +175,7 @@ def _delta(
     def ask(coins: np.random.Generator) -> Any:
         yield WELL, SICK, release
 
-    result = simulate(ask, release.guarantee(), rounds=1, trials=trials, seed=seed)
+    result = plays(ask, release.guarantee(), rounds=1)
     yield played(quantity, "the same, played", result.delta(point, confidence=0.999))
     for what, epsilon in (
         ("the chain is one group", chain.records * chain.epsilon),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from simulator.analysis.result import Result
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Group
 from simulator.data.queries import counting_query
@@ -80,7 +82,9 @@ def group_game(
     formula, and k rho in place of k^2 rho.
     """
     point = at * size * epsilon
-    yield from _curve(mechanism, size, epsilon, point, trials, seed)
+    relation = Group(ADD_REMOVE, size)
+    plays = partial(simulate, trials=trials, seed=seed, relation=relation)
+    yield from _curve(mechanism, size, epsilon, point, plays)
     yield from _any_mechanism(ApproxDP(epsilon, delta), size)
     yield from _concentrated(mechanism, size, epsilon)
 
@@ -92,7 +96,7 @@ def _law(mechanism: str, epsilon: float) -> PrivacyLossLaw:
 
 
 def _curve(
-    mechanism: str, size: int, epsilon: float, point: float, trials: int, seed: int
+    mechanism: str, size: int, epsilon: float, point: float, plays: Callable[..., Result]
 ) -> Iterator[GameRow]:
     """Delta of this mechanism."""
     quantity = f"delta of {mechanism}, k records"
@@ -101,9 +105,8 @@ def _curve(
         yield exact(quantity, "k rounds", compose_laws([(one, size)], 1e-9).delta(point))
     else:
         yield exact(quantity, "a shift by k", _law(mechanism, size * epsilon).delta(point))
-    relation = Group(ADD_REMOVE, size)
     adversary, family, rounds = _adversary(mechanism, size, epsilon)
-    result = simulate(adversary, family, rounds, trials, seed=seed, relation=relation)
+    result = plays(adversary, family, rounds)
     yield played(quantity, "the same, played", result.delta(point, confidence=0.999))
     for guarantee in _promised(mechanism, epsilon):
         stated = group(guarantee, size).hockey_stick(point)
