@@ -106,8 +106,7 @@ def _scale(axes: Axes, rows: Sequence[GameRow]) -> float:
 
     Returns the lower end of what is drawn.
     """
-    heights = [h for row in rows for h in _ends(row) if math.isfinite(h)]
-    heights = [h for h in heights if h > _ROUNDING * max(heights)]
+    heights = [h for row in rows for h in _ends(row) if math.isfinite(h) and h > 0.0]
     if heights and max(heights) > 30.0 * min(heights):
         axes.set_yscale("log", nonpositive="mask")
         attained = [

@@ -103,7 +103,7 @@ def test_a_game_is_one_file(tmp_path):
     mine = find(str(path))
     assert mine.play(x=0.25).as_expected
     assert [value for value, _ in mine.along()] == [0.1, 0.2]
-    labels = picture(mine, mine.along()).axes[0].get_legend().get_texts()
+    labels = picture(mine, mine.along()).legends[0].get_texts()
     assert {text.get_text() for text in labels} == {"by hand", "a theorem", "wrong: a claim"}
     with pytest.raises(InvalidInput, match="x goes from 0 to 1"):
         mine.play(x=2.0)

@@ -118,7 +118,6 @@ MEANINGS: dict[str, tuple[str, float, float]] = {
     "split": ("the budget is split into so many parts an iteration", 0.01, 100.0),
     "stream": ("elements of the stream", 2, 256),
     "sites": ("sites that receive reports", 1, 64),
-    "split": ("the budget is split into so many parts an iteration", 0.01, 100.0),
     "steps": ("of gradient descent", 1, 64),
     "success": ("probability of hitting the own answer", 1e-6, 1.0),
     "t": ("the bound allows a failure of e^-t", 1e-6, 500.0),

@@ -10,9 +10,10 @@ import numpy as np
 
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
+from simulator.data.queries import counting_query
 from simulator.games.model import game
 from simulator.games.rows import GameRow, bound, exact, played, worst, wrong
-from simulator.mechanisms import ContinualCounter, Update
+from simulator.mechanisms import ContinualCounter, Node, ResponseTree, Update
 from simulator.mechanisms.continual_counter import (
     changes,
     prefix_factor,
@@ -21,11 +22,12 @@ from simulator.mechanisms.continual_counter import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
-from simulator.theory.guarantees.families import GaussianDP, PureDP
+from simulator.theory.guarantees.families import ApproxDP, GaussianDP, PureDP
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.pld.distribution import compose_laws
+from simulator.worst import worst_conversation
 
 NOTHING = Database({})
 TREE = "Dwork and others 2010; Chan, Shi and Song 2011"
@@ -77,15 +79,17 @@ def continual(
     The counts have errors B z, with B C the prefix sums. At the same mu the square root errs less
     than the tree, whose error is that of the blocks in a count.
 
-    Five accounts are wrong here. The blocks of a level are disjoint, so one block is charged; or
+    Six accounts are wrong here. The blocks of a level are disjoint, so one block is charged; or
     log2 T blocks, without the one more. An element changes a count by one, so one is taken for the
-    sensitivity of all counts. Every count has noise of its own, and one of them is charged. And a
-    user who comes more than once is charged as an event.
+    sensitivity of all counts. Every count has noise of its own, and one of them is charged. A
+    user who comes more than once is charged as an event. Last, epsilon is claimed where a neighbour
+    has one element more: there is one count more, which no noise hides.
     """
     yield from of_laplace_tree(steps, epsilon, at, trials, seed)
     yield from of_square_root(steps, mu, at, trials, seed)
     yield from of_fresh_noise(steps, mu, at)
     yield from of_users(steps, mu, at, min(times, steps), trials=trials, seed=seed)
+    yield from of_private_length(epsilon, at)
     yield from of_errors(steps, mu)
 
 
@@ -158,6 +162,21 @@ def of_users(
     )
     if times > 1:
         yield wrong(quantity, "event level", gaussian_delta(mu, at))
+
+
+def of_private_length(epsilon: float, at: float) -> Iterator[GameRow]:
+    """Rows about streams of which one has an element more, and so a count more."""
+    quantity = "delta, one element more or less"
+    there, over = (1.0, 0.0), (0.0, 1.0)
+    end = ResponseTree(
+        counting_query("alice"), Node.of({"next": (over, there)}), ApproxDP(0.0, 0.9)
+    )
+    alice = Database({"alice": 1})
+    yield worst(
+        quantity, "count the counts", worst_conversation(end, NOTHING, alice, epsilon=at).delta
+    )
+    yield bound(quantity, "no delta is larger", 1.0)
+    yield wrong(quantity, "epsilon-DP as before", PureDP(epsilon).hockey_stick(at))
 
 
 def of_errors(steps: int, mu: float) -> Iterator[GameRow]:
