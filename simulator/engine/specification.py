@@ -125,7 +125,8 @@ class Specification:
     def _check_play(self) -> None:
         if not isinstance(self.relation, Relation):
             raise InvalidInput(
-                f"the relation must be ADD_REMOVE or REPLACE_ONE, or a Group of one, not {self.relation!r}"
+                "the relation must be ADD_REMOVE or REPLACE_ONE, or a Group of one, not "
+                f"{self.relation!r}"
             )
         if not isinstance(self.sampling, Sampling | None):
             raise InvalidInput(
