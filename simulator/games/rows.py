@@ -76,8 +76,8 @@ def reached(quantity: str, what: str, value: Bracket | float, *, source: str = "
 
 def played(quantity: str, what: str, estimate: Estimate, *, source: str = "") -> GameRow:
     """The value that an adversary reached in plays; its ends hold with their confidence."""
-    upper = estimate.upper if estimate.upper_valid else math.inf
-    lower = estimate.lower if estimate.lower_valid else -math.inf
+    upper = float(estimate.upper) if estimate.upper_valid else math.inf
+    lower = float(estimate.lower) if estimate.lower_valid else -math.inf
     return GameRow(
         quantity=quantity, kind=RowKind.PLAYED, what=what, lower=lower, upper=upper, source=source,
         error=1.0 - estimate.confidence,

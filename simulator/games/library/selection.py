@@ -42,8 +42,6 @@ OURS = "ours: the density f'(q) of the best run, f the generating function of th
 KOV = "Kairouz, Oh and Viswanath 2015, Theorem 3.3"
 SLICES = 40
 """Slices of each answer, where the order of scores is searched."""
-FEW = 6
-"""The same, where several selections are searched."""
 
 
 class OneMore(RunCount):
@@ -125,7 +123,7 @@ def selection(
     slices, and the order of the slices is all that the adversary chooses; the search finds the best
     order for each delta (beyond 40 slices it gains less than a percent). With several selections in
     a row the order may depend on what was selected before: the last table compares the adaptive
-    adversary with one that keeps to its order.
+    adversary with the best of four orders that are kept.
 
     A run that reveals everything with probability delta is run often: the selection reveals it with
     mean times delta, which some implementations count as 3 e^epsilon delta.
@@ -224,15 +222,19 @@ def _in_a_row(
     quantity = f"delta({at:g}) of {selections} selections"
     aims = [at * share for share in (-0.5, 0.0, 0.5, 1.0)]
     orders = [
-        worst_order(one_run.epsilon, number, hockey_stick_terms(aim), slices=FEW) for aim in aims
+        worst_order(one_run.epsilon, number, hockey_stick_terms(aim), slices=SLICES) for aim in aims
     ]
     menu = [_law(number, order.on_0, order.on_1) for order in orders]
     searched = worst_case(
         list(dict.fromkeys(menu)), epsilon=at, rounds=selections, tolerance=3e-3, seconds=2.0
     )
-    yield worst(quantity, f"order chosen by what was selected ({FEW} slices)", searched.delta)
+    yield worst(quantity, f"order chosen by what was selected ({SLICES} slices)", searched.delta)
     kept = [compose_laws([(law, selections)], 1e-6).delta(at).lower for law in menu]
+<<<<<<< HEAD
     yield reached(quantity, "the best order that is kept", max(kept))
+=======
+    yield reached(quantity, "the best of four orders, kept", max(kept))
+>>>>>>> games
     candidates = [_selected(number, order) for order in orders]
     pairs = [each.pair(WITHOUT, WITH) for each in candidates]
     losses = [[pair.loss(answer) for answer in outcomes_of(pair)[0]] for pair in pairs]
