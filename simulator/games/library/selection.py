@@ -230,11 +230,7 @@ def _in_a_row(
     )
     yield worst(quantity, f"order chosen by what was selected ({SLICES} slices)", searched.delta)
     kept = [compose_laws([(law, selections)], 1e-6).delta(at).lower for law in menu]
-<<<<<<< HEAD
-    yield reached(quantity, "the best order that is kept", max(kept))
-=======
     yield reached(quantity, "the best of four orders, kept", max(kept))
->>>>>>> games
     candidates = [_selected(number, order) for order in orders]
     pairs = [each.pair(WITHOUT, WITH) for each in candidates]
     losses = [[pair.loss(answer) for answer in outcomes_of(pair)[0]] for pair in pairs]
