@@ -34,11 +34,15 @@ _MARGIN = 1e-12
 
 
 class _Point(NamedTuple):
-    """The value of a state and z, the message that reaches it, and most messages that follow."""
+    """The value of a state and z, the message that reaches it, and most messages that follow.
+
+    ``longest`` counts those of the worst adversary, ``depth`` those of any.
+    """
 
     value: float
     message: Any
     longest: int
+    depth: int
 
 
 _Best = dict[Any, _Point]
@@ -62,21 +66,21 @@ class WorstConversation:
     delta: Bracket
     points: int
     _best: _Best
-    _opening: Opening
+    _side: _Side
 
     def play(self, coins: np.random.Generator) -> Generator[Any, Any, None]:
         """The worst adversary, as a generator function for :func:`simulator.simulate`.
 
         It opens the mechanism in one round and sends its messages in the next ones; in the rounds
         that are left it opens the mechanism on two equal databases, which says nothing. A trial
-        takes 1 + ``longest`` rounds.
+        takes 1 + ``longest`` rounds. Its delta is that of the experiment of the search.
         """
         first, second = self.databases
         handle = yield first, second, self.mechanism
-        state, z = self._opening.state, -self.epsilon
+        state, z = self._side.opening.state, -self.epsilon
         while (message := self._best[_key(state, z)].message) is not None:
             answer = yield handle.ask(message)
-            z += float(self._opening.pair(state, message).loss(answer))
+            z += self._side.loss(state, message, answer)
             state = self.mechanism.after(state, message, answer)
         while True:
             yield first, first, self.mechanism
@@ -84,15 +88,15 @@ class WorstConversation:
     @property
     def longest(self) -> int:
         """Most messages of the worst adversary."""
-        return self._best[_key(self._opening.state, -self.epsilon)].longest
+        return self._best[_key(self._side.opening.state, -self.epsilon)].longest
 
     def transcript(self) -> Iterator[str]:
         """The conversation along the answers that are worst, one line for each message."""
-        state, z, number = self._opening.state, -self.epsilon, 0
+        state, z, number = self._side.opening.state, -self.epsilon, 0
         while (message := self._best[_key(state, z)].message) is not None:
             options = [
                 (self._best[_key(after, z + step)].value, step, chance, answer, after)
-                for answer, chance, step in _rows(self._opening, state, message)
+                for answer, chance, step in self._side.rows(state, message)
                 for after in (self.mechanism.after(state, message, answer),)
             ]
             _, step, chance, answer, after = max(options, key=itemgetter(0, 1))
@@ -126,28 +130,27 @@ def worst_conversation(
     finite("epsilon", epsilon)
     if experiment not in (0, 1):
         raise InvalidInput(f"the experiment is 0 or 1, not {experiment!r}")
-    first, second = (database_0, database_1) if experiment == 0 else (database_1, database_0)
     best: _Best = {}
     try:
-        opening = mechanism.pair(first, second, relation)
+        opening = mechanism.pair(database_0, database_1, relation)
         if not is_fixed(opening.state):
             raise InvalidInput(
                 f"the search needs states that are hashable and compare by what they hold, such as "
                 f"tuples, and {type(mechanism).__name__} opens with {opening.state!r:.80}"
             )
-        value, depth = _value(opening, opening.state, -epsilon, best)
+        value, depth = _value(_Side(opening, experiment), opening.state, -epsilon, best)
     except RecursionError:
         raise NotApplicable("the conversation goes on for too long; search a shorter one") from None
     error = depth * 10.0**-_DIGITS + _MARGIN * value
     ends = Bracket(max(value - error, 0.0), min(value + error, 1.0))
     return WorstConversation(
-        mechanism=mechanism, databases=(first, second), epsilon=epsilon, delta=ends,
-        points=len(best), _best=best, _opening=opening,
+        mechanism=mechanism, databases=(database_0, database_1), epsilon=epsilon, delta=ends,
+        points=len(best), _best=best, _side=_Side(opening, experiment),
     )  # fmt: skip
 
 
-def _value(opening: Opening, state: Any, z: float, best: _Best) -> tuple[float, int]:
-    mechanism, key = opening.mechanism, _key(state, z)
+def _value(side: _Side, state: Any, z: float, best: _Best) -> tuple[float, int]:
+    mechanism, key = side.opening.mechanism, _key(state, z)
     try:
         known = best.get(key)
     except TypeError:
@@ -156,32 +159,51 @@ def _value(opening: Opening, state: Any, z: float, best: _Best) -> tuple[float, 
             f"{state!r:.80}"
         ) from None
     if known is not None:
-        return known.value, known.longest
-    value, chosen, depth = -math.inf, None, 0
+        return known.value, known.depth
+    value, chosen, longest, depth = -math.inf, None, 0, 0
     for message in mechanism.messages(state):
-        terms = []
-        for answer, chance, loss in _rows(opening, state, message):
+        terms, length = [], 0
+        for answer, chance, loss in side.rows(state, message):
             after = mechanism.after(state, message, answer)
-            reached, left = _value(opening, after, z + loss, best)
+            reached, below = _value(side, after, z + loss, best)
             terms.append(chance * reached)
-            depth = max(depth, 1 + left)
+            depth = max(depth, 1 + below)
+            length = max(length, 1 + best[_key(after, z + loss)].longest)
         if (total := math.fsum(terms)) > value:
-            value, chosen = total, message
+            value, chosen, longest = total, message, length
     if chosen is None:
         value = -math.expm1(-z) if z > 0.0 else 0.0
     if len(best) >= MOST_POINTS:
         raise NotApplicable(
             f"the conversation has more than {MOST_POINTS:,} points; search a smaller one"
         )
-    best[key] = _Point(value, chosen, depth)
+    best[key] = _Point(value, chosen, longest, depth)
     return value, depth
 
 
-def _rows(opening: Opening, state: Any, message: Any) -> list[tuple[Any, float, float]]:
-    """(answer, its probability in experiment 0, its loss) of the answers that are possible."""
-    pair = opening.pair(state, message)
-    answers, on_0, _ = outcomes_of(pair)
-    return [(a, p, float(pair.loss(a))) for a, p in zip(answers, on_0) if p > 0.0]
+@dataclass(frozen=True)
+class _Side:
+    """An opened mechanism, seen from one experiment: losses there are positive where it is typical.
+
+    Databases and updates stay as they are; only the signs of losses change.
+    """
+
+    opening: Opening
+    experiment: int
+
+    def rows(self, state: Any, message: Any) -> list[tuple[Any, float, float]]:
+        """(answer, its probability in the experiment, its loss) of possible answers."""
+        answers, *chances = outcomes_of(self.opening.pair(state, message))
+        return [
+            (answer, chance, self.loss(state, message, answer))
+            for answer, chance in zip(answers, chances[self.experiment])
+            if chance > 0.0
+        ]
+
+    def loss(self, state: Any, message: Any, answer: Any) -> float:
+        """The loss of an answer, with the experiment's sign."""
+        loss = float(self.opening.pair(state, message).loss(answer))
+        return -loss if self.experiment else loss
 
 
 def _key(state: Any, z: float) -> tuple[Any, float]:

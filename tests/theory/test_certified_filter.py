@@ -440,3 +440,10 @@ def test_a_name_that_stands_twice_is_refused(tmp_path):
     path.write_text(twice)
     with pytest.raises(InvalidInput, match="is not a certificate of a filter"):
         read_certified(path)
+
+
+def test_the_rounding_of_the_check_is_left_room_for():
+    found = certified_filter("pure:0.5", 1.0, 1e-13, units=60)
+    assert 0.9e-13 < found.verify() < 1e-13
+    with pytest.raises(NotApplicable, match="within the rounding of sums of epsilons"):
+        certified_filter("pure:0.5", 20.0, 1e-15, units=60)

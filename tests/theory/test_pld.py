@@ -1,6 +1,7 @@
 """Composed laws against published values, enumeration, quadrature and multiprecision."""
 
 import itertools
+import math
 import time
 
 import mpmath
@@ -321,3 +322,11 @@ def test_ten_thousand_databases():
     pld = compose_laws([(randomized_response(1 / 801), 10000)])
     assert pld.epsilon(float(np.exp(-32))).midpoint == pytest.approx(0.89046815, abs=5e-9)
     assert pld.delta(1.0).midpoint == pytest.approx(1.3802725e-17, rel=4e-8)
+
+
+def test_a_law_that_reveals_the_data_composes_to_delta_1():
+    revealing = FiniteLaw.from_probabilities([1.0, 0.0], [0.0, 1.0])
+    other = FiniteLaw.from_probabilities([0.6, 0.4], [0.4, 0.6])
+    composed = compose_laws([(revealing, 1), (other, 1)])
+    assert composed.delta(0.1).lower > 1 - 1e-13
+    assert composed.epsilon(0.5).lower == math.inf

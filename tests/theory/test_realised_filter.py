@@ -91,3 +91,12 @@ def test_the_limit_theorem_breaks_its_promise_by_far():
     )
     assert found.delta.lower > 7e-5
     assert filter_.bounds_delta(1.0) == 1.0  # it proves nothing
+
+
+@pytest.mark.parametrize(("epsilon", "loss"), [(800.0, 0.0), (1.0, -750.0)])
+def test_a_large_gaussian_round_far_from_the_promise_is_not_free(epsilon, loss):
+    """Its own delta at the gap is 1."""
+    running = RealisedFilter(epsilon, 1e-6).fresh()
+    running.observe(loss)
+    assert not running.admits(GaussianDP(100.0))
+    assert running.admits(GaussianDP(0.01))

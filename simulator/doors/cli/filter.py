@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from simulator.doors.cli import filter_table, options
 from simulator.doors.cli.output import number, print_json, say
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import positive
+
+FINEST = 2000
+"""A round of the table costs at least this part of epsilon: finer ones take minutes to count."""
+_MAKING = (
+    "family_text", "epsilon", "delta", "rounds_delta", "units", "order", "plan", "pool",
+    "rounds_at", "out", "plot", "largest_rate", "smallest_sigma",
+)  # fmt: skip
+"""The parameters of a filter that is made."""
+_APART = {
+    "plan": ("units", "order"),
+    "laplace": ("units", "order"),
+    "range": ("units", "order"),
+    "subsampled-gaussian": ("order", "rounds_at"),
+}
+"""By a family or parameter: those that have no effect with it."""
 
 
 @click.command()
@@ -133,8 +150,7 @@ def filter(
     `verify` proves the certificate of FILE anew, without the search. Exit code 1 if it is refused.
     """
     if words:
-        others = (family_text, out, plot, largest_rate, smallest_sigma)
-        if words[0] != "verify" or len(words) != 2 or any(each is not None for each in others):
+        if words[0] != "verify" or len(words) != 2 or _given(*_MAKING):
             raise click.UsageError("write dpcompose filter verify FILE, or options alone")
         return verified(Path(words[1]), as_json=as_json)
     missing = {"--family": family_text, "--epsilon": epsilon, "--delta": delta}
@@ -144,9 +160,16 @@ def filter(
     from simulator.theory.filters.certified import certified_filter  # slow to import
 
     family = family_of(family_text or "", largest_rate, smallest_sigma)
+    for first, others in _APART.items():
+        ignored = _given(*others) if first in family or _given(first) else []
+        if ignored:
+            raise click.UsageError(f"{_option(ignored[0])} has no effect with {_option(first)}")
     if out is not None and out.exists():
         raise InvalidInput(f"{out} exists already and is kept; name a new file")
     rounds_at = tuple(positive("--round-epsilon", each) for each in rounds_at or ())
+    finest = float(epsilon or 0.0) / FINEST
+    if any(each < finest for each in rounds_at):
+        raise InvalidInput(f"--round-epsilon must be at least {finest:g}, epsilon / {FINEST}")
     found = certified_filter(
         family, float(epsilon or 0.0), float(delta or 0.0), rounds_delta,
         units=units, order=order, plan=plan, pool=pool, sizes=rounds_at if plan else (),
@@ -162,6 +185,16 @@ def filter(
     for kind, path in (("saved", out), ("drawn", plot)):
         if path is not None and not as_json:
             say(f"\n{kind}: {path}")
+
+
+def _given(*names: str) -> list[str]:
+    """Those of the parameters that stand on the command line."""
+    context = click.get_current_context()
+    return [n for n in names if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-').replace('rounds-at', 'round-epsilon')}"
 
 
 def family_of(text: str, rate: float | None, sigma: float | None) -> str:
@@ -185,6 +218,7 @@ def verified(file: Path, *, as_json: bool) -> None:
     text = read_certificate(file)
     try:
         proved = check_certificate(text)
+        stated = json.loads(text)
     except Refused as error:
         if as_json:
             print_json({"file": str(file), "proved": None, "refused": str(error)})
@@ -194,4 +228,9 @@ def verified(file: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(file), "proved": proved, "refused": None})
     else:
-        say(f"proved: delta is at most {number(proved, 7)}, as {file} claims")
+        leaks = float(stated.get("rounds_delta") or 0.0)
+        own = f" and {number(leaks)} of the rounds' own" if leaks else ""
+        say(
+            f"proved: delta is at most {number(proved, 7)}{own} at epsilon = "
+            f"{number(float(stated['epsilon']))}, as {file} claims"
+        )

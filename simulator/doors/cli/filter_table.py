@@ -42,16 +42,19 @@ def show(
         print_json(
             {
                 "filter": str(found), **budget, "proved": found.verify(),
+                "rounds_delta": found.rounds_delta,
                 "rounds": [_plain(row) for row in rows],
             }
         )  # fmt: skip
         return
     say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
     say(words)
-    say(f"{'proved':<9} delta({number(found.epsilon)}) is at most {number(found.verify(), 7)}\n")
+    leaks = f", and {number(found.rounds_delta)} of the rounds' own" if found.rounds_delta else ""
+    proved = number(found.verify(), 7)
+    say(f"{'proved':<9} delta({number(found.epsilon)}) is at most {proved}{leaks}\n")
     names = list(dict.fromkeys(name for row in rows for name in row.rounds))
     limited = any(row.most is not None for row in rows)
-    wide = max(len(row.schedule) for row in rows)
+    wide = max((len(row.schedule) for row in rows), default=8)
     heads = [*names, *(["at most"] if limited else [])]
     widths = [max(len(head), 6) for head in heads]
     say("  ".join([f"{'schedule':<{wide}}", *(f"{h:>{w}}" for h, w in zip(heads, widths))]))

@@ -94,7 +94,9 @@ def check(text: str) -> float:
         raise Refused("its numbers are out of the range of this check") from None
     margin = Fraction(rules.epsilon) / 2**50  # of sums of epsilons, compared in floats
     goal = Fraction(rules.delta) - Fraction(rules.leaks)
-    require(Fraction(proved) + margin <= goal, f"the rows reach {proved:.6g}, above delta")
+    require(
+        Fraction(proved) + margin <= goal, f"the rows reach {proved:.6g}, above delta less rounding"
+    )
     return proved
 
 

@@ -276,7 +276,12 @@ def certified_filter(
     )
     target = trial.delta - trial.rounds_delta
     require_range(trial.epsilon, target)
-    found = largest_layout(trial.epsilon, target, trial.shape, units)
+    rounding = trial.epsilon / 2.0**50  # the check takes it off, for sums of epsilons
+    if not rounding < target / 2.0:
+        raise NotApplicable(
+            f"delta = {target:g} is within the rounding of sums of epsilons up to {trial.epsilon:g}"
+        )
+    found = largest_layout(trial.epsilon, target - rounding, trial.shape, units)
     filter_ = replace(trial, unit=found.unit)
     filter_.verify()
     return filter_

@@ -275,11 +275,13 @@ def realised_step(state: RealisedState, epsilon: float, delta: float) -> tuple[b
                 cost = -math.expm1(gap - epsilon) / (1.0 + math.exp(-epsilon))
             elif -epsilon < gap < 0.0:
                 cost = math.expm1(gap + epsilon) / (1.0 + math.exp(epsilon))
-        elif abs(gap) < 700.0:
+        else:
             mu, far = -epsilon, abs(gap)
             above = 0.5 * math.erfc((far / mu - mu / 2.0) * math.sqrt(0.5))
             below = 0.5 * math.erfc((far / mu + mu / 2.0) * math.sqrt(0.5))
-            cost = above * (1.0 + 2.0**-40) - math.exp(far) * below
+            cost = above * (1.0 + 2.0**-40)
+            if far < 700.0:  # beyond, the bound without this term
+                cost -= math.exp(far) * below
             if gap < 0.0:
                 cost *= math.exp(gap)
         cost = max(cost, 0.0)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.admitted import (
@@ -92,12 +93,20 @@ def pure_rows(
     rows = []
     shown = epsilons or [epsilon / share for share in SHARES if epsilon / share <= largest]
     for each in shown:
-        rounds = {name: rounds_admitted(kind, each) for name, kind in every.items()}
+        rounds = {name: _or_none(rounds_admitted, kind, each) for name, kind in every.items()}
         rows.append(ScheduleRow(f"constant {each:.4g}", rounds, most_rounds(promise, each), each))
     if epsilons is None:
         for name, schedule in usual(epsilon, largest).items():
             rows.append(ScheduleRow(name, {n: admitted(f, schedule()) for n, f in every.items()}))
     return rows
+
+
+def _or_none(count: Callable[..., int], *arguments: Any) -> int:
+    """The rounds that ``count`` finds; 0 for rounds larger than any that the filter takes."""
+    try:
+        return count(*arguments)
+    except NotApplicable:
+        return 0
 
 
 def planned_rows(found: PlannedFilter, sizes: Sequence[float] | None = None) -> list[ScheduleRow]:
@@ -108,15 +117,15 @@ def planned_rows(found: PlannedFilter, sizes: Sequence[float] | None = None) -> 
     promise = found.epsilon, found.delta - found.rounds_delta
     rows = []
     for kind, largest in found.largest.items():
-        usual_sizes = [found.epsilon / share for share in SHARES]
-        shown = [size for size in sizes or usual_sizes if size <= largest]
+        shown = list(sizes or (found.epsilon / share for share in SHARES))
+        admitted_of = {size: _or_none(planned_rounds, found, kind, size) for size in shown}
+        if sizes is None:
+            shown = [size for size in shown if admitted_of[size]]
         if kind == "pure" and shown:
             rows += pure_rows({"certified": found}, promise, largest, shown)
         else:
             rows += [
-                ScheduleRow(
-                    f"constant {kind} {size:.4g}", {"certified": planned_rounds(found, kind, size)}
-                )
+                ScheduleRow(f"constant {kind} {size:.4g}", {"certified": admitted_of[size]})
                 for size in shown
             ]
     return rows

@@ -113,7 +113,7 @@ class PLD:
             dual, factor = self._exchanged._delta(-epsilon), math.exp(epsilon)
             rest = -math.expm1(epsilon)
             return _widened(rest + factor * dual.lower, rest + factor * dual.upper)
-        if epsilon >= self.laws.support[1]:
+        if epsilon >= self.laws.support[1] or self.laws.infinite_mass >= 1.0:
             return _widened(self.laws.infinite_mass, self.laws.infinite_mass)
         return self._query.delta(epsilon)
 

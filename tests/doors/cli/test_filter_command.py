@@ -146,3 +146,29 @@ def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
 )
 def test_wrong_input_is_one_line(dpcompose, arguments, complaint):
     assert complaint in dpcompose("filter", *arguments).complaint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--plan", "pure:0.02", "--units", 50), "--units has no effect with --plan"),
+        (("--round-epsilon", "1e-5"), "--round-epsilon must be at least 0.0005, epsilon / 2000"),
+    ],
+)
+def test_what_would_be_ignored_or_take_minutes_is_refused(dpcompose, arguments, complaint):
+    said = dpcompose(
+        "filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6", *arguments
+    )
+    assert complaint in said.complaint
+
+
+def test_verify_takes_no_other_promise(dpcompose, folder):
+    said = dpcompose("filter", "verify", folder / "any.json", "--epsilon", 0.1)
+    assert "write dpcompose filter verify FILE, or options alone" in said.complaint
+
+
+def test_sizes_that_are_asked_for_are_shown_though_they_are_above_the_plan(dpcompose):
+    made = ("--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-4", "--plan", "pure:0.05")
+    said = dpcompose("filter", *made, "--round-epsilon", "0.3,0.45")
+    rows = said.out.split("\n\n")[1].splitlines()[1:]
+    assert [row.split()[1:3] for row in rows] == [["0.3", "3"], ["0.45", "2"]]

@@ -90,7 +90,9 @@ def legacy_seed(data):
     return len(data) + np.random.laplace()  # noqa: NPY002
 
 
-@pytest.mark.parametrize(("pipeline", "seed"), [(always_seeded, 42), (legacy_seed, 7)], ids=("generator", "legacy"))
+@pytest.mark.parametrize(
+    ("pipeline", "seed"), [(always_seeded, 42), (legacy_seed, 7)], ids=("generator", "legacy")
+)
 def test_a_seed_that_is_always_the_same_is_left_undecided(pipeline, seed):
     report = record(pipeline, [1.0], [], claimed="pure:1")
     assert report.verdict == "undecided"
