@@ -138,7 +138,6 @@ def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
         (("--family", "zcdp:1", "--epsilon", 1, "--delta", "1e-6"), "pure:EPSILON"),
         (("--family", "pure:1", "--epsilon", 1, "--delta", 2), "delta must lie in"),
         ((*MAKE[1:], "--round-epsilon", 0), "must be above 0"),
-        ((*MAKE[1:], "--plan", "pure:9"), "not within the family"),
         ((*MAKE[1:], "--pool", 0.1), "give a plan"),
         (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "KIND:SIZE"),
         ((*MAKE[1:], "--units", 0), "units must be at least 2"),
@@ -152,6 +151,7 @@ def test_wrong_input_is_one_line(dpcompose, arguments, complaint):
     ("arguments", "complaint"),
     [
         (("--plan", "pure:0.02", "--units", 50), "--units has no effect with --plan"),
+        (("--plan", "pure:9"), "not within the family"),
         (("--round-epsilon", "1e-5"), "--round-epsilon must be at least 0.0005, epsilon / 2000"),
     ],
 )
