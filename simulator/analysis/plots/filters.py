@@ -26,7 +26,7 @@ def plot_filters(
     ----------
     rows : (schedule, rounds by filter, the most that any sound filter admits). Where the last is
         None, rounds are a share of those of the filter that admits most, and the schedule's name is
-        followed by a star.
+        followed by a star. Of one filter without limits the rounds themselves are drawn.
     title : above the axes.
 
     Raises :class:`InvalidInput` without rows, or where no filter admits a round.
@@ -36,10 +36,11 @@ def plot_filters(
         raise InvalidInput("there are no rounds to draw: no filter admits one")
     names = list(dict.fromkeys(name for _, rounds, _ in shown for name in rounds))
     looks = list(dict.fromkeys((*_KNOWN, *names)))
+    alone = len(names) == 1 and all(most is None for _, _, most in shown)
     labels = []
     for place, (schedule, rounds, most) in enumerate(shown):
-        whole = most or max(rounds.values())
-        labels.append(f"{schedule}  ({whole}{'' if most else '*'})")
+        whole = 1 if alone else most or max(rounds.values())
+        labels.append(schedule if alone else f"{schedule}  ({whole}{'' if most else '*'})")
         axes.axhline(place, color="#DDDDDD", linewidth=0.6, zorder=0)
         for index, name in enumerate(names):
             if not rounds.get(name):
@@ -52,11 +53,16 @@ def plot_filters(
                 rounds[name] / whole, at, linestyle="none", label=name,
                 clip_on=False, **look,
             )  # fmt: skip
-    axes.set(xlim=(0.0, 1.0), ylim=(len(shown) - 0.5, -0.5), yticks=range(len(shown)))
+    axes.set(ylim=(len(shown) - 0.5, -0.5), yticks=range(len(shown)))
     axes.set_yticklabels(labels)
-    axes.set_xlabel(
-        "rounds admitted, as a share of the most of any sound filter\n(in brackets; with a star, "
-        "of the best filter shown)"
-    )
+    if alone:
+        axes.set_xscale("log")
+        axes.set_xlabel("rounds admitted")
+    else:
+        axes.set_xlim(0.0, 1.0)
+        axes.set_xlabel(
+            "rounds admitted, as a share of the most of any sound filter\n(in brackets; with a "
+            "star, of the best filter shown)"
+        )
     if title:
         axes.set_title(title)
