@@ -21,7 +21,8 @@ Series = tuple[RowKind, str]
 """A line of the picture: rows of one kind with one text, in every panel."""
 
 _ROUNDING = 1e-9
-"""A number smaller than the largest by this factor is the rounding of a search."""
+"""A number smaller than the largest by this factor is the rounding of a search, and so is an upper
+end below it whose lower end is 0."""
 _COLUMNS = 2
 _PANEL, _LINE = 2.5, 0.19
 """Heights of a panel and of a line of the legend, in inches."""
@@ -98,6 +99,8 @@ def _ends(row: GameRow) -> tuple[float, float, float]:
         return row.upper, row.upper, row.upper
     lower = max(row.lower, 0.0)
     upper = row.upper if math.isfinite(row.upper) else lower
+    if lower == 0.0 and upper < _ROUNDING:
+        upper = 0.0
     return lower, (lower + upper) / 2.0 if row.kind is RowKind.PLAYED else upper, upper
 
 

@@ -8,6 +8,8 @@ from dataclasses import FrozenInstanceError, dataclass
 from typing import Any, ClassVar, NoReturn
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.foundations.errors import Breach, InvalidInput
@@ -130,10 +132,20 @@ class ResponseTree(InteractiveMechanism):
     def _reply(self, state: Any, message: Any) -> tuple[Any, tuple[Node | None, ...]]:
         node = state[0]
         for known, on_0, on_1, following in () if node is None else node.replies:
-            if known == message:
+            if _same(known, message):
                 return (on_0, on_1), following
         taken = ", ".join(repr(known) for known in self.messages(state)) or "none"
-        raise Breach(f"the tree takes no message {message!r} here; it takes: {taken}")
+        said = " ".join(f"{message!r:.80}".split())  # the text of an array has several lines
+        raise Breach(f"the tree takes no message {said} here; it takes: {taken}")
+
+
+def _same(known: Any, message: Any) -> bool:
+    """Whether the messages are equal; an array, which compares by element, is none of a node."""
+    try:
+        equal = known == message
+    except (TypeError, ValueError):  # a tuple that holds an array
+        return False
+    return isinstance(equal, bool | np.bool_) and bool(equal)
 
 
 def randomized_response_tree(epsilons: Sequence[float]) -> Node:

@@ -74,6 +74,23 @@ def played(adversary, **others):
     )
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        np.zeros((3, 4)), np.array([]), np.array(["ask"]), np.array(["ask", "ask"]),
+        (0, np.zeros(2)), [1, 2], np.arange(5000),
+    ],
+    ids=lambda message: type(message).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("known", ["ask", (0, 1)])
+def test_a_message_that_a_tree_cannot_compare_is_refused_in_one_line(message, known):
+    tree = ResponseTree(counting_query("alice"), Node.of({known: NOISY}), FAMILY)
+    with pytest.raises(Breach, match=r"the tree takes no message .* here; it takes: ") as caught:
+        played(asking(tree, message))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
 @pytest.mark.parametrize("kind", ["list", "late list"])
 def test_a_state_that_is_altered_stays_in_its_trial_and_is_refused_by_the_search(kind):
     mutable = played(asking(OneNoisyAnswer(kind)), keep_views=60)

@@ -146,6 +146,28 @@ def test_a_picture_of_numbers_that_are_far_apart(tmp_path):
         assert len(set(looks.values())) == 3
 
 
+ROUNDED = """
+from simulator.games import bound, game, worst
+from simulator.theory.bracket import Bracket
+
+@game("rounded", "Zero but for rounding", sources=["me"], sweep=("x", (1.0, 2.0)))
+def rounded(*, x: float = 1.0):
+    'A value of 0, whose upper end is the rounding of a search; and one that is as small.'
+    yield worst("delta", "by search", Bracket(0.0, x * 1e-12))
+    yield worst("delta", "as small", Bracket(x * 1e-12, x * 1e-12))
+    yield bound("delta", "a theorem", 0.0)
+"""
+
+
+def test_the_rounding_of_a_search_is_drawn_as_zero(tmp_path):
+    path = tmp_path / "rounded.py"
+    path.write_text(ROUNDED)
+    rounded = find(str(path))
+    (axes,) = picture(rounded, rounded.along()).axes
+    drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert drawn == {"by search": [0, 0], "as small": [1e-12, 2e-12], "a theorem": [0, 0]}
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("one", all_games(), ids=lambda one: one.name)
 def test_every_game_can_be_drawn(one):

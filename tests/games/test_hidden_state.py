@@ -8,7 +8,7 @@ import pytest
 import scipy
 
 from simulator.analysis.simulate import simulate
-from simulator.games import Standing, find
+from simulator.games import RowKind, Standing, find
 from simulator.games.library.hidden_state import (
     ALICE,
     EVERYONE,
@@ -156,6 +156,26 @@ def test_the_projected_end_is_below_plain_quadrature_and_near_it():
 def test_the_projected_end_is_below_the_bounds(radius, steps):
     outcome = find("hidden-state").play(radius=radius, steps=steps, trials=500)
     assert not {Standing.EXCEEDED, Standing.CONTRADICTS} & {j.standing for j in outcome.judged}
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("hidden-state", "a linear loss: no less than"),
+        ("last-iterate", "a loss that keeps every step"),
+        ("last-iterate", "a regulariser that forgets all but the last step"),
+    ],
+)
+def test_what_one_loss_reaches_is_neither_the_worst_nor_the_value(name, what):
+    outcome = find(name).play(trials=100)
+    assert outcome.row(what).kind is RowKind.REACHED
+
+
+def test_where_little_is_magnified_another_loss_reaches_more():
+    outcome = find("last-iterate").play(magnified=1.0, trials=100)
+    forgetting = outcome.row("a regulariser that forgets all but the last step")
+    assert forgetting.lower > outcome.row("a loss that keeps every step").lower
+    assert outcome.as_expected
 
 
 def test_the_heuristic_is_a_mixture_by_quadrature():

@@ -98,6 +98,7 @@ def test_an_adversary_that_does_not_listen_gets_the_delta_of_one_part():
         ([(3, READY)], "is .number, message. with a number from 0"),
         ([READY], "is .number, message. with a number from 0"),
         ([(0, READY), (0, READY)], "takes no message"),
+        ([(0, np.zeros(3))], "takes no message"),
     ],
 )
 def test_streams_that_are_no_neighbours_are_one_line(messages, match):

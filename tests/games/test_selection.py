@@ -8,8 +8,11 @@ import pytest
 from simulator.foundations.errors import InvalidInput
 from simulator.games import RowKind, Standing, find
 from simulator.games.library.selection import NUMBERS, OneMore
+from simulator.games.outcome import outcome_of
+from simulator.games.rows import reached
 from simulator.mechanisms import NegativeBinomialRuns, PoissonRuns
 from simulator.mechanisms.best_of import best_of_law
+from simulator.worst.score_orders import hockey_stick_terms, worst_order
 from tests.helpers.cases import case
 from tests.helpers.selection import best_pair, random_runs
 
@@ -65,13 +68,51 @@ def test_runs_with_a_delta_are_charged_for_every_run(runs):
 
 
 def test_what_adapting_to_earlier_selections_is_worth():
-    """The adaptive adversary is above the orders that are kept, by more than the ends."""
-    outcome = SELECTION.play(trials=100, selections=3, at=1.0)
+    """The numbers of the page: for three selections 7% over the same orders, for two next to none.
+
+    Orders beyond the menu may reach more, so no row is the worst case.
+    """
+    for selections, adaptive, kept in ((2, 0.0760, 0.0759), (3, 0.125, 0.117)):
+        outcome = SELECTION.play(trials=100, selections=selections)
+        quantity = outcome.quantities[-1]
+        chosen = outcome.row("one of five orders, by what was selected", quantity)
+        same = outcome.row("the best of these five orders, kept", quantity)
+        assert chosen.kind is same.kind is RowKind.REACHED
+        assert chosen.lower == pytest.approx(adaptive, rel=5e-3)
+        assert same.lower == pytest.approx(kept, rel=5e-3)
+        assert chosen.lower > same.upper
+        kinds = {row.kind for row in outcome.rows if row.quantity == quantity}
+        assert RowKind.WORST not in kinds
+
+
+@pytest.mark.parametrize("aim", [0.2, 0.25, 0.3])
+@pytest.mark.parametrize("slices", [6, 40])
+def test_no_order_that_is_kept_contradicts_the_game(aim, slices):
+    """Orders that an adversary keeps: none is above a row that says it is the largest."""
+    outcome = SELECTION.play(trials=100)
     quantity = outcome.quantities[-1]
-    adaptive = outcome.row("order chosen by what was selected (40 slices)", quantity)
-    kept = outcome.row("the best of four orders, kept", quantity)
-    assert adaptive.kind is RowKind.WORST
-    assert adaptive.lower > 1.05 * kept.upper
+    runs = NegativeBinomialRuns.of_mean(10.0)
+    order = worst_order(0.5, runs, hockey_stick_terms(aim), slices=slices)
+    laws = [best_of_law(law, range(2 * slices), runs) for law in (order.on_0, order.on_1)]
+    pairs = [np.multiply.outer(law, law).ravel() for law in laws]  # of two selections
+    value = float(np.maximum(pairs[0] - math.exp(0.9) * pairs[1], 0.0).sum())
+    kept = reached(quantity, "this order, kept", value)
+    judged = outcome_of("selection", {}, [*outcome.rows, kept]).judged
+    assert all(each.standing.as_expected for each in judged)
+    assert value > 0.064
+
+
+def test_a_fixed_number_of_runs_is_whole():
+    with pytest.raises(InvalidInput, match=r"a fixed number of runs is whole: .* not 2.5"):
+        SELECTION.play(runs="fixed", mean=2.5, trials=100)
+    quantities = SELECTION.play(mean=2.5, trials=100, selections=1).quantities
+    assert "largest loss, fixed number of runs" not in quantities
+
+
+def test_the_bound_of_mean_times_delta_is_no_more_than_one():
+    outcome = SELECTION.play(mean=200.0, leak=0.01, trials=100, selections=1)
+    assert outcome.row("mean times delta").upper == 1.0
+    assert outcome.as_expected
 
 
 def test_hostile_knobs_are_one_line_or_numbers():

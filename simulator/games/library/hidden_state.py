@@ -15,7 +15,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query, counting_query
 from simulator.engine.sampling import Tilted
 from simulator.games.model import game
-from simulator.games.rows import GameRow, bound, exact, played, wrong
+from simulator.games.rows import GameRow, bound, exact, played, reached, wrong
 from simulator.mechanisms import ScalarMechanism, Scalars
 from simulator.mechanisms.base import Numbers
 from simulator.mechanisms.gaussian import GAUSSIAN
@@ -231,7 +231,7 @@ def hidden_state(
 
     quantity = "epsilon, projected to an interval"
     lower = projected_epsilon(1.0, sigma, radius, steps, delta)
-    yield exact(quantity, "a linear loss: no less than", Bracket(lower, math.inf))
+    yield reached(quantity, "a linear loss: no less than", Bracket(lower, math.inf))
     yield bound(quantity, "all iterates are counted", counted.upper)
     reach = math.ceil(2.0 * radius)
     if steps >= reach:
@@ -245,10 +245,10 @@ def _played(quantity: str, mechanism: LastIterate, delta: float, trials: int, se
         yield WITHOUT, EVERYONE, mechanism
 
     mu = mechanism.guarantee().mu
-    reached = gaussian_epsilon_bracket(mu, delta).upper / mu**2 - 0.5  # theta of that mean loss
+    theta = gaussian_epsilon_bracket(mu, delta).upper / mu**2 - 0.5  # its mean loss is epsilon
     result = simulate(
         train, family=mechanism.guarantee(), rounds=1, trials=trials, seed=seed,
-        sampling=Tilted(max(0.0, reached)),
+        sampling=Tilted(max(0.0, theta)),
     )  # fmt: skip
     return played(quantity, "its steps, played", result.epsilon(delta, confidence=0.999))
 

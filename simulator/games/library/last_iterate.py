@@ -16,7 +16,7 @@ from simulator.data.queries import Query, counting_query
 from simulator.engine.sampling import Tilted
 from simulator.games.library.hidden_state import contracted
 from simulator.games.model import game
-from simulator.games.rows import GameRow, bound, exact, played, worst, wrong
+from simulator.games.rows import GameRow, bound, exact, played, reached, wrong
 from simulator.mechanisms import ScalarMechanism, Scalars
 from simulator.mechanisms.base import Numbers
 from simulator.mechanisms.gaussian import GAUSSIAN
@@ -185,13 +185,13 @@ def last_iterate(
         _epsilon(PoissonSubsampledLaw(GaussianLaw(1.0 / noise), rate), steps, delta)
         for noise in (sigma * dilation, sigma)
     )
-    yield worst(
+    yield reached(
         quantity,
         "a loss that keeps every step",
         Bracket(min(kept.lower, all_seen.upper), all_seen.upper),
     )
     one = _epsilon(PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate), 1, delta)
-    yield exact(quantity, "a regulariser that forgets all but the last step", one)
+    yield reached(quantity, "a regulariser that forgets all but the last step", one)
     yield bound(quantity, "all iterates are counted", all_seen.upper)
     yield wrong(
         quantity, "the heuristic of a linear loss", heuristic(steps, sigma, rate, delta).upper,
@@ -236,9 +236,9 @@ def _played(
     def train(coins: np.random.Generator) -> Any:
         yield WITHOUT, EVERYONE, mechanism
 
-    reached = gaussian_epsilon_bracket(mu, delta).upper / mu**2 - 0.5  # theta of that mean loss
+    theta = gaussian_epsilon_bracket(mu, delta).upper / mu**2 - 0.5  # its mean loss is epsilon
     result = simulate(
         train, family=mechanism.guarantee(), rounds=1, trials=trials, seed=seed,
-        sampling=Tilted(max(0.0, reached)),
+        sampling=Tilted(max(0.0, theta)),
     )  # fmt: skip
     return played(quantity, "its steps, played", result.epsilon(delta, confidence=0.999))

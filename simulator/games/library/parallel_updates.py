@@ -59,7 +59,7 @@ class PartOfData(InteractiveMechanism):
 
     def answers_to(self, state: str, message: Any) -> Pair:
         """1 for a weak run; then the law of what arrived; raises Breach."""
-        if state == "new" and message == READY:
+        if state == "new" and isinstance(message, str) and message == READY:
             return finite_answers(*((1.0 - self.chance, self.chance),) * 2)
         if state in ("strong", "weak") and isinstance(message, Update):
             laws = self.weak if state == "weak" else self.strong
