@@ -24,6 +24,8 @@ from simulator.theory.guarantees.families import GaussianDP, Guarantee, PureDP
 Floats = NDArray[np.float64]
 Rows = tuple[tuple[float, ...], ...]
 MOST_STEPS = 1024
+MOST_ROUNDING = 1e-6
+"""Of an answer, in widths of its noise: a loss is exact to about this."""
 
 
 class CounterState(NamedTuple):
@@ -58,7 +60,8 @@ class ContinualCounter(InteractiveMechanism):
     noise z (Li and others 2010; Denisov and others 2022 for streams that adapt). B is invertible,
     so the answers reveal just y = Cx + z, one number more in each step: the loss of a step is that
     of one noisy number, whatever arrived before. :func:`tree_factor` and
-    :func:`square_root_factor` make factors.
+    :func:`square_root_factor` make factors. A factor or scale is refused where answers are so much
+    larger than their fresh noise that floats do not resolve it.
 
     A message is an element from 0 to 1, or an :class:`~simulator.mechanisms.Update` with one for
     each experiment; the answer is a float. The databases of the opening are not used. A message
@@ -89,6 +92,11 @@ class ContinualCounter(InteractiveMechanism):
             raise InvalidInput(f"the noise is gaussian or laplace, not {self.noise!r}")
         if not (isinstance(self.times, int) and self.times >= 1):
             raise InvalidInput(f"times is a whole number from 1, not {self.times!r}")
+        if not (found := self._rounding()) <= MOST_ROUNDING:
+            raise InvalidInput(
+                f"this factor and scale are too ill-conditioned: the rounding of an answer may be "
+                f"{found:.2g} widths of its fresh noise, and at most {MOST_ROUNDING:g} is accepted"
+            )
 
     @property
     def steps(self) -> int:
@@ -118,6 +126,16 @@ class ContinualCounter(InteractiveMechanism):
         """B = A C^-1, which makes counts of y, shape (T, T)."""
         found: Floats = vars(self)["_decoder"]
         return found
+
+    def _rounding(self) -> float:
+        """Largest rounding of an answer, in widths |B_tt| scale of the noise that is new in it."""
+        with np.errstate(all="ignore"):  # what overflows is refused
+            decoder = np.abs(self.decoder)
+            noisy = np.abs(vars(self)["_rows"]).sum(axis=1) + 10.0 * self.scale  # |y|, at most
+            terms = np.arange(1, self.steps + 1) * (decoder @ noisy)
+            widths = np.diag(decoder) * self.scale
+            found = np.finfo(float).eps * terms / widths
+        return float(np.nan_to_num(found, nan=np.inf, posinf=np.inf).max())
 
     @property
     def mean_squared_errors(self) -> Floats:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
@@ -19,12 +19,15 @@ from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import finite, positive
 from simulator.mechanisms.base import ScalarPair
 from simulator.mechanisms.interactive_mechanism import InteractiveMechanism, finite_answers
-from simulator.mechanisms.quadrature import panels
+from simulator.mechanisms.quadrature import REACH, log_of_integral
 from simulator.mechanisms.values import check_query, is_number
 from simulator.theory.guarantees.families import PureDP
 
 FARTHEST = 200.0
-"""Largest margin in scales of the threshold's noise; beyond, an answer is almost sure."""
+"""Largest margin in scales of the wider noise; beyond, an answer is almost sure."""
+
+RATIOS = (1e-3, 1e9)
+"""Least and largest query_scale/threshold_scale, between which floats resolve either noise."""
 
 _Marks = tuple[tuple[float, bool], ...]
 """The queries that were compared with one noisy threshold, sorted: (margin, above)."""
@@ -66,7 +69,8 @@ class SparseVector(InteractiveMechanism):
         end, so no search).
 
     A message is a query; its answer is 1.0 above and 0.0 below. Probabilities are computed by
-    quadrature over the threshold's noise, given all answers before, to about 1e-12. A message
+    quadrature over the threshold's noise, given all answers before, to about 1e-12. A query_scale
+    below 1e-3 threshold scales, or above 1e9, is refused. A message
     takes time in proportion to the messages before it.
     """
 
@@ -93,6 +97,11 @@ class SparseVector(InteractiveMechanism):
             raise InvalidInput("a sparse vector that never stops needs a query_scale")
         for scale in self.scales:
             positive("the scale of a sparse vector's noise", scale)
+        if not RATIOS[0] <= self._ratio <= RATIOS[1]:
+            raise InvalidInput(
+                f"a sparse vector has a query_scale of {RATIOS[0]:g} to {RATIOS[1]:g} threshold "
+                f"scales, not {self._ratio:g}"
+            )
 
     @property
     def scales(self) -> tuple[float, float]:
@@ -102,6 +111,11 @@ class SparseVector(InteractiveMechanism):
         if self.query_scale is not None:
             return of_threshold, self.query_scale
         return of_threshold, 2.0 * unit * (self.most or 1)
+
+    @property
+    def _ratio(self) -> float:
+        """The scale of a query's noise, in scales of the threshold's."""
+        return float(self.scales[1] / self.scales[0])
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
         """The claimed epsilon-DP."""
@@ -123,9 +137,8 @@ class SparseVector(InteractiveMechanism):
     def answers_to(self, state: SparseState, message: Any) -> ScalarPair:
         """The law of above on either database, given the answers so far."""
         margins = self._margins(state, message)
-        ratio = self.scales[1] / self.scales[0]
         both = zip((state.marks_0, state.marks_1), margins)
-        return finite_answers(*(next_chances(marks, margin, ratio) for marks, margin in both))
+        return finite_answers(*(next_chances(marks, margin, self._ratio) for marks, margin in both))
 
     def after(self, state: SparseState, message: Any, answer: Any) -> SparseState:
         """With one more mark."""
@@ -155,9 +168,9 @@ class SparseVector(InteractiveMechanism):
         values = checked_values(query, state.database_0, state.database_1, state.relation)
         if not all(map(is_number, values)):
             raise Breach(f"a sparse vector takes queries of one number, {query.name} has several")
-        unit = self.scales[0]
+        unit, farthest = self.scales[0], FARTHEST * max(1.0, self._ratio)
         low, high = (
-            min(max((float(value) - self.threshold) / unit, -FARTHEST), FARTHEST)
+            min(max((float(value) - self.threshold) / unit, -farthest), farthest)
             for value in values
         )
         return low, high
@@ -166,16 +179,27 @@ class SparseVector(InteractiveMechanism):
 @lru_cache(maxsize=4096)
 def next_chances(marks: _Marks, margin: float, ratio: float) -> tuple[float, float]:
     """(Pr[margin + Lap(ratio) < Lap(1)], Pr[>=]) given the marks, which met the same Lap(1)."""
-    known = Counter(marks)
-    margins = np.array([m for m, _ in known] + [margin])
-    signs = np.array([-1.0 if above else 1.0 for _, above in known])
-    y, weights = panels(np.append(margins, 0.0), 1 + math.ceil((1 + len(marks)) / ratio))
-    away = (y - margins[:, None]) / ratio  # a query is below where its noise is less
-    before = np.log(0.5 * weights) - np.abs(y)
-    if known:
-        before += np.array([*known.values()]) @ log_laplace_cdf(away[:-1] * signs[:, None])
-    below, above = (logsumexp(before + log_laplace_cdf(s * away[-1])) for s in (1.0, -1.0))
+    below, above = (log_chance((*marks, (margin, said)), ratio) for said in (False, True))
     return float(expit(below - above)), float(expit(above - below))
+
+
+def log_chance(marks: _Marks, ratio: float) -> float:
+    """Ln Pr[all these marks]: the integral, over the threshold's noise, of a log-concave product.
+
+    The Laplace density and distribution function are log-concave.
+    """
+    known = Counter(marks)
+    margins = np.array([m for m, _ in known])[:, None]
+    signs = np.array([-1.0 if above else 1.0 for _, above in known])[:, None]
+    times = np.array([*known.values()], dtype=float)
+
+    def logarithm(y: np.ndarray) -> np.ndarray:
+        away = signs * (y - margins) / ratio  # a query is below where its noise is less
+        return times @ log_laplace_cdf(away) - np.abs(y) - math.log(2.0)
+
+    # Many marks may put the likeliest threshold beyond all margins, by this many query scales.
+    beyond = 1.0 + math.log1p(len(marks) / ratio)
+    return log_of_integral(logarithm, [0.0, *margins.ravel()], ratio, REACH + ratio * beyond)
 
 
 def log_laplace_cdf(distance: np.ndarray) -> np.ndarray:

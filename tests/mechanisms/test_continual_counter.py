@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -158,6 +159,31 @@ def test_neighbouring_is_checked_and_bad_input_is_one_line():
     for wrong in ({"scale": 0.0}, {"noise": "uniform"}, {"times": 0}):
         with pytest.raises(InvalidInput):
             ContinualCounter(**{"factor": tree_factor(2), "scale": 1.0} | wrong)
+
+
+def test_a_factor_whose_noise_floats_do_not_resolve_is_refused():
+    """The counts of I + 3 S grow like 3^t, and their rounding would hide the element."""
+    rows = np.eye(60) + 3.0 * np.eye(60, k=-1)
+    for factor, scale in [(rows, 1.0), ([[1.0]], 1e-12), ([[1e-320]], 1.0), (rows[:17, :17], 1.0)]:
+        with pytest.raises(InvalidInput, match="ill-conditioned: the rounding of an answer"):
+            ContinualCounter(factor, scale)
+    for factor in FACTORS:
+        assert ContinualCounter(factor(256), 1.0).steps == 256
+
+
+def test_a_factor_just_well_enough_conditioned_keeps_its_loss():
+    """At the largest T accepted, by counts B y in exact fractions and the loss of y itself."""
+    counter = ContinualCounter(np.eye(16) + 3.0 * np.eye(16, k=-1), 1.0)
+    noise = np.random.default_rng(3).normal(size=16)
+    exact = [Fraction(z) + {14: 1, 15: 3}.get(t, 0) for t, z in enumerate(noise)]  # C x + z
+    elements = []  # C^-1 (C x + z), by substitution
+    for y in exact:
+        elements.append(y - 3 * (elements[-1] if elements else 0))
+    counts = [float(count) for count in itertools.accumulate(elements)]
+    stream = [float(t == 14) for t in range(16)]
+    expected = noise[14] + 3.0 * noise[15] + (1.0 + 9.0) / 2.0
+    found = loss_of(counter, stream, [0.0] * 16, counts)
+    assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_counter_that_claims_too_little_noise_breaks_its_promise():
