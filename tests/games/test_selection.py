@@ -57,7 +57,7 @@ def test_runs_with_a_delta_are_charged_for_every_run(runs):
     """
     outcome = SELECTION.play(runs=runs, leak=1e-4, trials=100, selections=1)
     quantity = "delta of one selection, of runs that may reveal the bit"
-    row = outcome.row("any runs and scores (40 slices)", quantity)
+    row = outcome.row("the worst scores (40 slices)", quantity)
     assert 0.985e-3 < row.upper <= 1e-3
     if runs == "fixed":
         assert row.upper == pytest.approx(1.0 - (1.0 - 1e-4) ** 10, rel=1e-9)

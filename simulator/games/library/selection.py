@@ -179,7 +179,7 @@ def _delta(
     """Delta of one selection, at the order of scores that is the worst for it."""
     quantity = f"delta({at:g}) of one selection"
     found = worst_order(one_run.epsilon, number, hockey_stick_terms(at), slices=SLICES)
-    yield worst(quantity, f"any runs and scores ({SLICES} slices)", found.value)
+    yield reached(quantity, f"the worst scores ({SLICES} slices)", found.value)
     best = _selected(number, found)
     yield exact(quantity, "that worst order", best.law(WITHOUT, WITH).delta(at))
     truth = 1.0 / (1.0 + math.exp(-one_run.epsilon))
@@ -219,7 +219,7 @@ def _revealing(number: RunCount, epsilon: float, leak: float) -> Iterator[GameRo
         point = epsilon + number.growth(epsilon, leak)
         yield bound(quantity, "mean times delta", min(1.0, number.mean * leak), source=OURS)
     found = worst_order(epsilon, number, hockey_stick_terms(point), slices=SLICES, delta=leak)
-    yield worst(quantity, f"any runs and scores ({SLICES} slices)", found.value)
+    yield reached(quantity, f"the worst scores ({SLICES} slices)", found.value)
     yield wrong(quantity, "only the winner is charged", leak)
     yield wrong(quantity, "3 e^epsilon delta", 3.0 * math.exp(epsilon) * leak)
 
