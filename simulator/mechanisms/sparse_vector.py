@@ -195,7 +195,8 @@ def log_chance(marks: _Marks, ratio: float) -> float:
 
     def logarithm(y: np.ndarray) -> np.ndarray:
         away = signs * (y - margins) / ratio  # a query is below where its noise is less
-        return times @ log_laplace_cdf(away) - np.abs(y) - math.log(2.0)
+        found: np.ndarray = times @ log_laplace_cdf(away) - np.abs(y) - math.log(2.0)
+        return found
 
     # Many marks may put the likeliest threshold beyond all margins, by this many query scales.
     beyond = 1.0 + math.log1p(len(marks) / ratio)
