@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 from simulator.doors.cli import filter_table, options
 from simulator.doors.cli.output import number, print_json, say
@@ -190,7 +189,8 @@ def filter(
 def _given(*names: str) -> list[str]:
     """Those of the parameters that stand on the command line."""
     context = click.get_current_context()
-    return [n for n in names if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
 
 
 def _option(name: str) -> str:
