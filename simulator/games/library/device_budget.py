@@ -158,10 +158,9 @@ def device_budget(
 
     The W3C Attribution API has a budget for each site, one for the device, and a quota for the ads
     of each impression site. All of them are kept on the device, which pays only for reports on ads
-    that it holds. A report that is not paid for is noise, and no site sees that it is. In the model a
-    report costs half of a site's budget or all of it. The search tries every order of
-    sites, ads and costs; each step may depend on all answers so far, as people buy by what they are
-    shown.
+    that it holds. A report that is not paid for is noise, and no site sees that it is. In the model
+    a report costs half of a site's budget or all of it. The search tries every order of sites, ads
+    and costs; each step may depend on all answers so far, as people buy by what they are shown.
 
     If the device may be absent, its budget is a pure filter on the device's own loss, and it holds
     against every adapting adversary: events and queries are charged to one account. It takes a lock
