@@ -20,7 +20,7 @@ ALONE = {"theory": {"foundations", "theory"}, "foundations": {"foundations"}}
 ONLY = {
     "joblib": ("simulator.runner.",),
     "click": ("simulator.doors.cli",),
-    "pytest": ("simulator.doors.pytest_plugin",),
+    "pytest": ("simulator.auditing.pytest_plugin",),
     "numba": (
         "simulator.engine.compiled.compiling",
         "simulator.engine.compiled.plain_kernel",

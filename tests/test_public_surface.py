@@ -22,7 +22,7 @@ from tests.helpers.public import NAMESPACES
 MOVED_MODULES = {
     "simulator.estimation": "simulator.analysis.estimation",
     "simulator.queries": "simulator.data.queries",
-    "simulator.testing": "simulator.trials.testing",
+    "simulator.testing": "simulator.auditing.testing",
 }
 
 

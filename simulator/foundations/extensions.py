@@ -6,14 +6,27 @@ and then runs with the user's rights, as any import does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from simulator.foundations.errors import InvalidInput
 
-Kind = Literal["libraries", "mechanisms", "adversaries", "filters", "games"]
-"""What can be added: each is the group ``dpcompose.KIND``."""
+Kind = Literal[
+    "adversaries",
+    "commands",
+    "events",
+    "families",
+    "filters",
+    "games",
+    "laws",
+    "libraries",
+    "likelihoods",
+    "mechanisms",
+    "pytest",
+]
+"""What can be added: each is the group ``dpcompose.KIND``. The shelves of this package use them too."""
 
 
 @cache
@@ -39,3 +52,24 @@ def load_added(kind: Kind, name: str) -> Any:
         raise InvalidInput(
             f"the entry point {name!r} of dpcompose.{kind}{package} cannot be loaded: {reason}"
         ) from error
+
+
+class Added(Mapping[str, Any]):
+    """What other packages add of one kind, by name; each is imported when it is looked up."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in added(self.kind):
+            raise KeyError(name)
+        return load_added(self.kind, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in added(self.kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(added(self.kind))
+
+    def __len__(self) -> int:
+        return len(added(self.kind))

@@ -3,9 +3,6 @@
 Imports nothing of the simulation.
 """
 
-import warnings
-from typing import Any
-
 from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.calibration import Rung, calibrate, corollary_3_21
 from simulator.theory.bounds.certified_calibration import (
@@ -25,8 +22,6 @@ from simulator.theory.bounds.concentration import (
 )
 from simulator.theory.bounds.registry import all_bounds, bound, bounds_for, tail_bounds
 from simulator.theory.bracket import Bracket, Brackets
-from simulator.theory.filters.certificate_files import read_certified
-from simulator.theory.filters.certified import CertifiedFilter, certified_filter
 from simulator.theory.filters.families import (
     FILTERS,
     CLTFilter,
@@ -44,20 +39,16 @@ from simulator.theory.filters.families import (
 )
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.odometers import MixtureOdometer, RunningOdometer
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.sampled import SampledFilter
 from simulator.theory.guarantees.families import (
     KINDS,
     ZCDP,
     ApproxDP,
-    BallsInBinsDP,
     BoundedRange,
     DiscreteGaussianDP,
     DominatedDP,
     GaussianDP,
     Guarantee,
     PureDP,
-    RandomAllocationDP,
     RenyiDP,
     ShuffledDP,
     SubsampledDP,
@@ -73,7 +64,6 @@ from simulator.theory.guarantees.transforms import (
     shuffled,
     subsampled,
 )
-from simulator.theory.laws.allocation import AllocationLaw
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.discrete import (
     discrete_gaussian,
@@ -88,7 +78,6 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.shuffled import shuffled_law
-from simulator.theory.laws.shuffled_batches import shuffled_batches
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.laws.truncated import TruncatedNoiseLaw
 from simulator.theory.pld.distribution import PLD, compose_laws
@@ -100,9 +89,7 @@ __all__ = [
     "PLD",
     "TRANSFORMS",
     "ZCDP",
-    "AllocationLaw",
     "ApproxDP",
-    "BallsInBinsDP",
     "Bound",
     "BoundOnComposition",
     "BoundedRange",
@@ -110,7 +97,6 @@ __all__ = [
     "Brackets",
     "CLTFilter",
     "Calibrated",
-    "CertifiedFilter",
     "Composition",
     "DiscreteGaussianDP",
     "DominatedDP",
@@ -127,11 +113,9 @@ __all__ = [
     "NaturalFilter",
     "ParameterScale",
     "PiecewiseTradeOff",
-    "PlannedFilter",
     "PoissonSubsampledLaw",
     "PrivacyLossLaw",
     "PureDP",
-    "RandomAllocationDP",
     "RealisedFilter",
     "RenyiDP",
     "RenyiFilter",
@@ -140,7 +124,6 @@ __all__ = [
     "Rung",
     "RunningFilter",
     "RunningOdometer",
-    "SampledFilter",
     "SampledWithoutReplacementLaw",
     "ShuffledDP",
     "SubsampledDP",
@@ -161,7 +144,6 @@ __all__ = [
     "bounds_for",
     "calibrate",
     "calibrate_certified",
-    "certified_filter",
     "compose_laws",
     "corollary_3_21",
     "discrete_gaussian",
@@ -174,26 +156,12 @@ __all__ = [
     "parse_filter",
     "parse_guarantee",
     "randomized_response",
-    "read_certified",
     "rounded_gaussian",
     "rounded_laplace",
     "sampled_with_replacement",
     "shuffled",
-    "shuffled_batches",
     "shuffled_law",
     "staircase",
     "subsampled",
     "tail_bounds",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The old name of :class:`Bracket`, with a warning, for one version."""
-    if name == "Answer":
-        warnings.warn(
-            "simulator.theory.Answer is now Bracket(lower, upper, value)",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return Bracket
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,19 +6,19 @@ import pytest
 
 from simulator import simulate
 from simulator.adversaries.registry import entries, make
+from simulator.auditing import conformance
+from simulator.auditing.conformance.accountants import worker_for
 from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
 from simulator.theory.filters.families import parse_filter
 from simulator.theory.guarantees.families import PureDP
-from simulator.trials import conformance
-from simulator.trials.conformance.accountants import worker_for
 from simulator.worst.menu_parsing import parse_menu
 
 MODULE = '''
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
 from simulator.theory.filters.families import SumFilter
-from simulator.trials.conformance import Library, Subject
+from simulator.auditing.conformance import Library, Subject
 
 class Claims:
     """Claims half of the sum."""

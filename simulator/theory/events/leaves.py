@@ -17,7 +17,6 @@ from simulator.theory.guarantees.families import (
     GaussianDP,
     Guarantee,
     PureDP,
-    RandomAllocationDP,
     parse_guarantee,
 )
 from simulator.theory.laws.extremal import randomized_response
@@ -40,9 +39,8 @@ def keeping(guarantee: Guarantee) -> EventRounds:
 
     Where no law is that in either order of the databases, it is that of adding a record.
     """
-    if isinstance(guarantee, RandomAllocationDP) and guarantee.selected == 1:
-        ((adding, _),) = guarantee.blocks
-        return EventRounds(adding, (guarantee,), exact=True)
+    if guarantee.adding_law is not None:
+        return EventRounds(guarantee.adding_law, (guarantee,), exact=True)
     law, exact = guarantee.worst_law, True
     if law is None:
         law, exact = guarantee.dominating_law, False

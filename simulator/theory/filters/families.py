@@ -17,14 +17,10 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.filters.certificate_files import parse_certified
-from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.clt import CLTFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.planned_text import parse_planned
 from simulator.theory.filters.realised import RealisedFilter
 from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import (
@@ -35,10 +31,14 @@ from simulator.theory.filters.rules import (
     whitehouse_step,
     zcdp_step,
 )
-from simulator.theory.filters.sampled import SampledFilter, parse_sampled
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.theory.guarantees.renyi_divergence import pure_renyi, renyi_to_epsilon
 from simulator.theory.inverse import crossing
+from simulator.worst.filters.certificate_files import parse_certified
+from simulator.worst.filters.certified import CertifiedFilter
+from simulator.worst.filters.planned import PlannedFilter
+from simulator.worst.filters.planned_text import parse_planned
+from simulator.worst.filters.sampled import SampledFilter, parse_sampled
 
 
 class SumFilter(Filter):

@@ -14,7 +14,6 @@ from typing import ClassVar
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.guarantees.allocated import BallsInBinsDP, RandomAllocationDP
 from simulator.theory.guarantees.amplified import ShuffledDP, SubsampledDP
 from simulator.theory.guarantees.dominated import (
     DiscreteGaussianDP,
@@ -34,6 +33,7 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import nonnegative
+from simulator.training.families import BallsInBinsDP, RandomAllocationDP
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,11 @@ class Guarantee(ABC):
         return self.worst_law
 
     @property
+    def adding_law(self) -> PrivacyLossLaw | None:
+        """Law of adding a record, where it is exact and removing one has another; or None."""
+        return None
+
+    @property
     def implied(self) -> Guarantee | None:
         """An implied guarantee, whose rho, mu and Renyi divergences this one has; or None."""
         return None
