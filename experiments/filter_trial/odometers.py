@@ -14,7 +14,7 @@ from simulator.theory.filters.published_odometers import (
     rogers,
     stitched,
 )
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst.least_odometer import least_odometer
 from simulator.worst.odometers import Odometer, worst_odometer
 

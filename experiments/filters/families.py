@@ -10,10 +10,12 @@ import numpy as np
 from experiments.filters.limits import most_of_one
 from simulator.theory.filters.admitted import planned_rounds
 from simulator.theory.filters.certified import certified_filter
-from simulator.theory.filters.families import ZCDPFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee
+from simulator.theory.filters.renyi import ZCDPFilter
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 

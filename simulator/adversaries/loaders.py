@@ -22,7 +22,7 @@ from simulator.mechanisms.drawn_by_weight import DrawnByWeight
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.random_allocation import RandomAllocation
 from simulator.mechanisms.shuffled_batches import ShuffledBatches
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw

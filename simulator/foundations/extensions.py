@@ -6,13 +6,14 @@ and then runs with the user's rights, as any import does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from simulator.foundations.errors import InvalidInput
 
-Kind = Literal["libraries", "mechanisms", "adversaries", "filters", "games"]
+Kind = Literal["libraries", "mechanisms", "adversaries", "families", "filters", "games"]
 """What can be added: each is the group ``dpcompose.KIND``."""
 
 
@@ -30,12 +31,25 @@ def load_added(kind: Kind, name: str) -> Any:
 
     Raises InvalidInput, with the package and the reason, where it cannot be imported.
     """
-    point = added(kind)[name]
+    return _loaded(kind, added(kind)[name])
+
+
+def load_named(kind: Kind, own: Mapping[str, str], name: str) -> Any:
+    """The object of that name: at ``own[name]``, as ``module:object``, or of an entry point.
+
+    A name of ``own`` is not replaced by an entry point. Raises as :func:`load_added`.
+    """
+    if name in own:
+        return _loaded(kind, EntryPoint(name, own[name], f"dpcompose.{kind}"))
+    return load_added(kind, name)
+
+
+def _loaded(kind: Kind, point: EntryPoint) -> Any:
     try:
         return point.load()
     except Exception as error:  # code of another package
         package = f" of {point.dist.name}" if point.dist is not None else ""
-        reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(
-            f"the entry point {name!r} of dpcompose.{kind}{package} cannot be loaded: {reason}"
+            f"the entry point {point.name!r} of dpcompose.{kind}{package} cannot be loaded: "
+            f"{type(error).__name__}: {error}"
         ) from error

@@ -14,7 +14,7 @@ from simulator.mechanisms.epochs import Bits, Epoch, log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.gradient_step import GradientStep
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
-from simulator.theory.guarantees.families import BallsInBinsDP
+from simulator.theory.guarantees.allocated import BallsInBinsDP
 
 
 @dataclass(frozen=True, slots=True)

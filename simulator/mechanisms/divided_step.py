@@ -18,7 +18,7 @@ from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.gradient_step import differing_record
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
 from simulator.mechanisms.values import real
-from simulator.theory.guarantees.families import SubsampledGaussianDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.subsampled import check_rate
 
 DIVISORS = ("public", "floor", "sample")

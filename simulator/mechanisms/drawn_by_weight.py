@@ -19,7 +19,7 @@ from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.epochs import log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.values import real
-from simulator.theory.guarantees.families import SubsampledGaussianDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.epochs import log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.values import real
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
 from simulator.study.quantities import AT, Quantity
 from simulator.study.stopping import relative_width
-from simulator.theory.filters.families import FILTERS
+from simulator.theory.filters.named import FILTERS
 
 STATES = ("width", "hits", "decided", "trials", "certified", "approximation", "failed", "")
 """Why a quantity is done: narrow enough, hits enough, a comparison settled, the most trials,

@@ -35,7 +35,7 @@ from simulator.claims.ledger.shared.exact_values import (
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.mechanisms import Laplace
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 
 def response_tail(epsilon: float, rounds: int, threshold: float) -> float:

@@ -17,7 +17,7 @@ from simulator.theory.bounds.composition import Composition
 from simulator.theory.filters import planned_check
 from simulator.theory.filters.certificate_check import ProofRows, Refused, digest_of
 from simulator.theory.filters.planned_lattice import Mean, PlanLattice, PlanRows
-from simulator.theory.guarantees.families import BoundedRange
+from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.laws.laplace import LaplaceLaw
 from tests.helpers.cases import case
 

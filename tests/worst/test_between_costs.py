@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.theory.filters.families import Filter, RenyiFilter, SumFilter, ZCDPFilter
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
 from simulator.theory.filters.sum_budgets import budget_of
+from simulator.theory.filters.sums import SumFilter
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.worst import Game, entries

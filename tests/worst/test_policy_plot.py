@@ -9,7 +9,7 @@ from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.policy import FEW_MOVES, plot_policy
 from simulator.analysis.policy_picture import _scale, draw
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.filters.families import parse_filter
+from simulator.theory.filters.named import parse_filter
 from simulator.worst import worst_case
 from simulator.worst.policy_map import policy_map
 

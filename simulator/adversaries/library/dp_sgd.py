@@ -7,12 +7,9 @@ from typing import Any
 
 from simulator.adversaries.registry import library
 from simulator.adversaries.training import mislabelled, train_allocated, train_in_bins, train_with
-from simulator.theory.guarantees.families import (
-    BallsInBinsDP,
-    Guarantee,
-    RandomAllocationDP,
-    SubsampledGaussianDP,
-)
+from simulator.theory.guarantees.allocated import BallsInBinsDP, RandomAllocationDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 
 
 @library("dp-sgd", SubsampledGaussianDP, RandomAllocationDP, BallsInBinsDP)

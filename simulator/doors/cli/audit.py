@@ -11,12 +11,12 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, say
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import FORMS
+from simulator.theory.guarantees.named import FORMS
 from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.trials.auditing.patterns import Neighbours
 
 if TYPE_CHECKING:
-    from simulator.theory.guarantees.families import Guarantee
+    from simulator.theory.guarantees.interface import Guarantee
 
 
 @click.command()

@@ -122,7 +122,7 @@ def worst_case(
     # slow to import; --help does not need them
     from simulator.analysis.policy_picture import draw
     from simulator.analysis.worst_played import played
-    from simulator.theory.filters.families import parse_filter
+    from simulator.theory.filters.named import parse_filter
     from simulator.worst import search
     from simulator.worst.menu_parsing import parse_family, parse_menu
     from simulator.worst.policy_files import NAME, new_python_file

@@ -19,7 +19,7 @@ from simulator.mechanisms import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
 from simulator.worst import WorstConversation, dominating_law, worst_conversation
 

@@ -18,7 +18,7 @@ from simulator.data.queries import counting_query
 from simulator.games.model import game
 from simulator.games.rows import GameRow, bound, exact, played, wrong
 from simulator.mechanisms import Table
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.finite import FiniteLaw
 
 Vector = NDArray[np.float64]

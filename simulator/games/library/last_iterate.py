@@ -21,7 +21,7 @@ from simulator.mechanisms import ScalarMechanism, Scalars
 from simulator.mechanisms.base import Numbers
 from simulator.mechanisms.gaussian import GAUSSIAN
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon_bracket

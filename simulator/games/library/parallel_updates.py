@@ -16,7 +16,8 @@ from simulator.games.model import game
 from simulator.games.rows import GameRow, bound, exact, played, reached, worst, wrong
 from simulator.mechanisms import Concurrent, InteractiveMechanism, Update, finite_answers
 from simulator.mechanisms.base import Pair
-from simulator.theory.guarantees.families import ApproxDP, Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.worst import WorstConversation, worst_conversation
 
 NOTHING = Database({})

@@ -20,8 +20,10 @@ from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.filters.plans import Plan, is_planned, planned_filter, require_range
 from simulator.theory.filters.rules import certified_step
 from simulator.theory.filters.sampled import SampledFilter, sampled_filter
-from simulator.theory.guarantees.dominated import SubsampledGaussianDP
-from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.outward import below
 
 UNITS = 1000

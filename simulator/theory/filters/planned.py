@@ -31,7 +31,10 @@ from simulator.theory.filters.interface import (
 from simulator.theory.filters.planned_lattice import PlanLattice
 from simulator.theory.filters.planned_rows import Falls, Run
 from simulator.theory.filters.rules import AS_STORED, UP
-from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 
 COSTS_ONLY = "rows-only"

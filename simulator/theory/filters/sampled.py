@@ -18,8 +18,9 @@ from simulator.theory.filters.certificate_check import digest_of
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import units_step
 from simulator.theory.filters.sampled_budget import SampledLayout, largest_layout, layout
-from simulator.theory.guarantees.dominated import SubsampledGaussianDP
-from simulator.theory.guarantees.families import GaussianDP, Guarantee
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 
 SIGMA_STEPS = tuple(1.25**k for k in range(5))
 """Listed sigmas over the smallest one."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.certified_budget import gaussian_mu
-from simulator.theory.guarantees.dominated import SubsampledGaussianDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.outward import below
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from simulator.analysis.evidence.events import Batch, Candidates
 from simulator.analysis.evidence.ratio_bets import RatioBets
 from simulator.analysis.evidence.variational import RenyiBets
 from simulator.analysis.evidence.wagers import SHARES, STYLES, Nulls
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 RENYI_KINDS = ("zcdp", "renyi")
 """Claims on Renyi divergences, which imply only weak hockey-stick curves."""

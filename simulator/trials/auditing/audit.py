@@ -23,7 +23,8 @@ from simulator.foundations.validation import (
     probability_below_one,
     whole,
 )
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.trials.auditing.patterns import Neighbours, patterns
 from simulator.trials.auditing.result import AuditResult

@@ -16,8 +16,9 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 from simulator.runner.play import checked_jobs
-from simulator.theory.filters.families import Filter, parse_filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.trials.auditing.audit import audit_answers, prepared
 from simulator.trials.auditing.defaults import CONFIDENCE
 from simulator.trials.auditing.result import AuditResult

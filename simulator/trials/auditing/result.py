@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from simulator.analysis.evidence.events import Event
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.trials.auditing.fixed_size_tests import Power
 
 

@@ -16,7 +16,7 @@ from simulator.analysis.evidence.events import Batch, Candidates, Event
 from simulator.analysis.evidence.training_draws import Pool, ReaderOf
 from simulator.analysis.evidence.wagers import estimate
 from simulator.foundations.stages import stage
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.trials.auditing.against_claim import AgainstClaim
 from simulator.trials.auditing.bounds_by_bets import BoundsByBets, best_event
 from simulator.trials.auditing.classifiers import learn

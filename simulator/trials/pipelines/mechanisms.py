@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.trials.pipelines.tape import Declared, current
 from simulator.trials.pipelines.traced import plain
 

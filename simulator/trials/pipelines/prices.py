@@ -10,7 +10,7 @@ from typing import Any
 from simulator.foundations.errors import DpcomposeError
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.trials.auditing.against_claim import claim_points
 from simulator.trials.pipelines.costs import Cost, NoisyAnswer, answers_of
 from simulator.trials.pipelines.promises import SLACK, distance_of

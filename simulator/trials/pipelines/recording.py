@@ -11,7 +11,8 @@ from typing import Any
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.trials.pipelines.costs import Cost, cost_of, pairs_of, untouched
 from simulator.trials.pipelines.differences import covered, difference, differences, path_of
 from simulator.trials.pipelines.fixed_seeds import seeds_found

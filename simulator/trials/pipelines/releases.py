@@ -18,7 +18,7 @@ from simulator.theory.events import (
     laplace,
     promise,
 )
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.trials.pipelines.tape import NoiseTerm, TapeEvent
 
 NOISY = ("draw", "shift", "scale", "sum")

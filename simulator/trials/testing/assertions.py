@@ -10,7 +10,8 @@ from simulator.foundations.errors import BrokenPromise, InvalidInput
 from simulator.foundations.validation import finite, open_probability
 from simulator.theory.bounds.certified_epsilon import Rounds, certified_epsilon
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.trials import auditing
 from simulator.trials.auditing.audit import chosen_pairs
 from simulator.trials.auditing.spending import LEAST, confidence

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.trials.pipelines.neighbours import (
     NeighbourPair,
     Neighbours,

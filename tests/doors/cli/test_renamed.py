@@ -4,7 +4,7 @@ import click
 import pytest
 
 from simulator.doors.cli import COMMANDS, group, renamed
-from simulator.theory import KINDS
+from simulator.theory import FAMILIES
 
 GAME = ("press-when-ahead", "--family", "pure:0.2", "--rounds", 3, "--trials", 9, "--jobs", 1)
 
@@ -84,4 +84,4 @@ def test_a_family_without_its_parameter_says_what_is_missing(dpcompose):
 
 def test_the_help_of_simulate_has_every_family(dpcompose):
     text = "".join(dpcompose("simulate", "--help").out.split())
-    assert all(f"{kind}:" in text for kind in KINDS)
+    assert all(f"{kind}:" in text for kind in FAMILIES)

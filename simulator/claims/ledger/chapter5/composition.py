@@ -22,7 +22,7 @@ from simulator.claims.simulated_findings import seen_within
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import counting_query, function_query, histogram_query
 from simulator.mechanisms import Geometric, Laplace
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 
 Two = tuple[float, float]

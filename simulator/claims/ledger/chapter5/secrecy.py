@@ -19,7 +19,7 @@ from simulator.claims.simulated_findings import worse_experiment
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.published import NameAndShame
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 
 Law = np.ndarray
 _VALUES = (0, 1)

@@ -7,7 +7,7 @@ from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.games.library.individual_filters import BOTH, UNITS, WITHOUT, IndividualFilter
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import worst_conversation
 
 

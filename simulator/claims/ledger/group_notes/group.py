@@ -19,7 +19,7 @@ from simulator.data.queries import histogram_query
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.laplace import VectorLaplacePair
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 
 claim(
     "group-notes-group-privacy",

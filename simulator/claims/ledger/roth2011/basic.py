@@ -11,7 +11,7 @@ from simulator.claims.ledger.theorems.composition import budgets_add_up, factors
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.engine.views.views import replay
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 
 claim(
     "roth2011-theorem-1",

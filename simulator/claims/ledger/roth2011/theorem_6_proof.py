@@ -26,7 +26,7 @@ from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import RandomizedResponse
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 
 

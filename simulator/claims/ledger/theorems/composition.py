@@ -19,7 +19,7 @@ from simulator.claims.ledger.shared.exact_values import (
 )
 from simulator.claims.model import Finding
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws.finite import FiniteLaw
 
 GRID = tuple((e, k, d) for e in (0.01, 0.1, 0.5) for k in (10, 1000) for d in (1e-3, 1e-12))

@@ -20,7 +20,7 @@ from simulator.games.library.parallel_updates import PartOfData, response, searc
 from simulator.mechanisms import ResponseTree
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
 from simulator.worst import dominating_law, worst_conversation
 

@@ -29,7 +29,7 @@ from simulator.data.databases import Database
 from simulator.data.queries import counting_scores
 from simulator.mechanisms import Exponential
 from simulator.mechanisms.table import Table
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw

@@ -9,7 +9,7 @@ from simulator.claims.model import Finding
 from simulator.foundations.wording import count_of
 from simulator.games.library.correlated import Chain
 from simulator.games.library.group import worst_chain
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.laws.gaussian import GaussianLaw
 
 

@@ -9,7 +9,7 @@ from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.games.library.attribution import echo
 from simulator.games.library.device_budget import NO_DEVICE, UNITS, WHOLE, Device
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.pld.distribution import PLD
 from simulator.worst import worst_conversation

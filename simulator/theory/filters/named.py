@@ -1,0 +1,88 @@
+"""Filters by name, and their text form. Only the filter that a text names is loaded.
+
+A filter admits or refuses a round before its mechanism runs. The adversary chooses every round's
+epsilon and delta adaptively. The whole interaction under a ``proved`` filter keeps (``epsilon``,
+``delta``)-differential privacy. A refused round costs nothing, and a cheaper one may still be
+admitted after it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.extensions import added, load_named
+from simulator.foundations.validation import numeral
+from simulator.foundations.wording import did_you_mean
+from simulator.theory.filters.interface import Filter
+
+FILTERS = {
+    "sum": "simulator.theory.filters.sums:SumFilter",
+    "rogers": "simulator.theory.filters.advanced:RogersFilter",
+    "whitehouse": "simulator.theory.filters.advanced:WhitehouseFilter",
+    "zcdp": "simulator.theory.filters.renyi:ZCDPFilter",
+    "renyi": "simulator.theory.filters.renyi:RenyiFilter",
+    "residue": "simulator.theory.filters.residue:ResidueFilter",
+    "natural": "simulator.theory.filters.natural:NaturalFilter",
+}
+"""Where the filters of (epsilon, delta)-DP rounds are, as ``module:Class``, by name."""
+
+BY_NAME = FILTERS | {
+    "gaussian": "simulator.theory.filters.gaussian:GaussianFilter",
+    "realised": "simulator.theory.filters.realised:RealisedFilter",
+    "clt": "simulator.theory.filters.clt:CLTFilter",
+}
+"""Those, and the ones of other rounds."""
+
+READERS = {
+    "certified": "simulator.theory.filters.certificate_files:parse_certified",
+    "sampled": "simulator.theory.filters.sampled:parse_sampled",
+    "planned": "simulator.theory.filters.planned_text:parse_planned",
+}
+"""Where the functions are that read the text after the name: of filters with a certificate."""
+
+
+def filter_names() -> list[str]:
+    """The names that :func:`parse_filter` reads, with those of other packages."""
+    known = [*BY_NAME, *READERS]
+    return [*known, *(name for name in added("filters") if name not in known)]
+
+
+def filter_class(name: str) -> type[Filter]:
+    """The class of the filter of that name, of this package or of another one.
+
+    Other packages name theirs in the entry points ``dpcompose.filters``. Raises InvalidInput for
+    an unknown name, and for an entry point that is no subclass of Filter.
+    """
+    if name not in BY_NAME and (name in READERS or name not in added("filters")):
+        known = [each for each in filter_names() if each not in READERS]
+        near = did_you_mean(name, filter_names())
+        others = near or f"; write one of {', '.join(known)}, as sum:1"
+        raise InvalidInput(f"unknown filter {name!r}{others}")
+    kind: Any = load_named("filters", BY_NAME, name)
+    if not (isinstance(kind, type) and issubclass(kind, Filter)):
+        raise InvalidInput(f"the entry point {name!r} must be a subclass of Filter, not {kind!r}")
+    return kind
+
+
+def parse_filter(text: str) -> Filter:
+    """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA``, ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
+
+    Also ``certified:FILE.json``, a certificate, and the names of the entry points
+    ``dpcompose.filters`` of other packages, which are subclasses of Filter. Inverse of
+    ``str()``. Raises InvalidInput on anything else.
+    """
+    name, _, values = text.strip().partition(":")
+    if name in READERS:
+        read: Filter = load_named("filters", READERS, name)(values)
+        return read
+    kind = filter_class(name)
+    if not values:
+        raise InvalidInput(f"{name} needs a budget: {name}:EPSILON[,DELTA], as {name}:1,1e-6")
+    try:
+        numbers = [numeral(value) for value in values.split(",")]
+    except ValueError:
+        raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
+    if len(numbers) > 3:
+        raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
+    return kind(*numbers)
