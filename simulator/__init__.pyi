@@ -10,7 +10,7 @@ from .mechanisms import Gaussian, Laplace, RandomizedResponse
 from .theory.bounds.composition import Composition
 from .theory.bounds.registry import bounds_for
 from .theory.events import Account
-from .theory.guarantees.families import PureDP
+from .theory.guarantees.pure import PureDP
 
 __version__: str
 

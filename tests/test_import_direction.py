@@ -28,7 +28,7 @@ ONLY = {
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""
 
-THEORY_PACKAGES = {"numpy", "scipy"}
+THEORY_PACKAGES = {"lazy_loader", "numpy", "scipy"}
 
 
 def room_of(module):

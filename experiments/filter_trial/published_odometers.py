@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
 
 ORDERS = tuple(1.0 + 1.25**k for k in range(-6, 24))

@@ -16,7 +16,8 @@ import scipy
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import whole
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 Factory = Callable[[Guarantee, int], Callable[..., Any]]
 

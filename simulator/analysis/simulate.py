@@ -16,8 +16,9 @@ from simulator.foundations.errors import InvalidInput
 from simulator.runner.fitting import most_trials
 from simulator.runner.play import checked_experiments, checked_jobs, fitted, opened, run
 from simulator.runner.pool import require_workers
-from simulator.theory.filters.families import Filter, parse_filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.interface import Guarantee
 
 
 def simulate(

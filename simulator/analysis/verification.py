@@ -29,7 +29,8 @@ from simulator.identity.keys import key_of
 from simulator.runner.play import checked_jobs, run
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.bounds.usual_bounds import BOUNDS
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 
 GROWTH = 4
 """The trials of a look over those of the look before: all play a third more than the last."""

@@ -22,7 +22,7 @@ from simulator.studies.stopping import NARROW
 from simulator.theory.bounds.comparison import Row
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst import worst_case
 from simulator.worst.menu_parsing import parse_family
 

@@ -16,9 +16,10 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import canonical_json
 from simulator.foundations.validation import whole
 from simulator.runner.play import checked_experiments
-from simulator.studies.quantities import Quantity
-from simulator.theory.filters.families import Filter, parse_filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.study.quantities import Quantity
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.interface import Guarantee
 
 Adversary = Callable[..., Any] | str
 

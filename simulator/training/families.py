@@ -41,6 +41,7 @@ class RandomAllocationDP(Guarantee):
     steps: int
     selected: int = 1
     kind: ClassVar[str] = "random-allocation"
+    written: ClassVar[tuple[str, str]] = ("SIGMA,STEPS[,SELECTED]", "1,100")
 
     def __post_init__(self) -> None:
         self._set("sigma", positive("sigma", self.sigma))
@@ -122,6 +123,7 @@ class BallsInBinsDP(Guarantee):
     epochs: int
     coefficients: tuple[float, ...] = (1.0,)
     kind: ClassVar[str] = "balls-in-bins"
+    written: ClassVar[tuple[str, str]] = ("SIGMA,BINS,EPOCHS[,C0,C1,...]", "1,10,4")
 
     def __post_init__(self) -> None:
         self._set("sigma", positive("sigma", self.sigma))

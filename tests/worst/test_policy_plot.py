@@ -7,7 +7,7 @@ import pytest
 
 from simulator.analysis.plots import paper_figure
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.filters.families import parse_filter
+from simulator.theory.filters.named import parse_filter
 from simulator.worst import worst_case
 from simulator.worst.policy_map import policy_map
 from simulator.worst.policy_picture import _scale, draw

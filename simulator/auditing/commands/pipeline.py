@@ -10,10 +10,10 @@ from simulator.auditing.commands.audit import literal
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, say
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import FORMS
+from simulator.theory.guarantees.named import FORMS
 
 if TYPE_CHECKING:
-    from simulator.theory.guarantees.families import Guarantee
+    from simulator.theory.guarantees.interface import Guarantee
 
 
 @click.command()

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from simulator.auditing.pipelines.tape import NoiseTerm, TapeEvent
 from simulator.theory.events import (
     EventTree,
     discrete,
@@ -19,7 +18,8 @@ from simulator.theory.events import (
     laplace,
     promise,
 )
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
+from simulator.trials.pipelines.tape import NoiseTerm, TapeEvent
 
 NOISY = ("draw", "shift", "scale", "sum")
 """Kinds of events whose answer is an input with noise on it."""

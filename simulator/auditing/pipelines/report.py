@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.foundations.wording import count_of
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 KEPT, VIOLATED, UNDECIDED = "kept", "violated", "undecided"
 

@@ -30,7 +30,7 @@ from simulator.theory.events.tree import (
     check_relation,
     ratio_up,
 )
-from simulator.theory.guarantees.families import ZCDP, RenyiDP
+from simulator.theory.guarantees.renyi import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, several
 from simulator.theory.stored import parsed

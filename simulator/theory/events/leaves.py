@@ -11,14 +11,11 @@ import numpy as np
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, flag
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
-from simulator.theory.guarantees.families import (
-    ApproxDP,
-    BoundedRange,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    parse_guarantee,
-)
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw

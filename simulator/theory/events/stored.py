@@ -29,7 +29,8 @@ from simulator.theory.events.sampling import (
 )
 from simulator.theory.events.selection import SelectedEvent
 from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.stored import JsonNode, Vocabulary
 
 

@@ -1,7 +1,8 @@
 """DP-SGD as an interaction: a model trained by steps whose answers are the view.
 
-The step is :class:`simulator.training.GradientStep`; here is the training around it, played by :func:`simulator.simulate` like any other adversary, on the tumour table with a
-canary, and the view of an attacker with the last weights alone. Sources: Abadi and others,
+The step is :class:`simulator.training.GradientStep`; here is the training around it, played by
+:func:`simulator.simulate` like any other adversary, on the tumour table with a canary, and the
+view of an attacker with the last weights alone. Sources: Abadi and others,
 CCS 2016, Algorithm 1; the canaries after Nasr and others, "Adversary Instantiation", S&P 2021.
 """
 

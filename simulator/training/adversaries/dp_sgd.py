@@ -6,14 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.adversaries.registry import library
-from simulator.theory.guarantees.families import Guarantee, SubsampledGaussianDP
-from simulator.training.adversaries.canaries import (
-    mislabelled,
-    train_allocated,
-    train_in_bins,
-    train_with,
-)
-from simulator.training.families import BallsInBinsDP, RandomAllocationDP
+from simulator.adversaries.training import mislabelled, train_allocated, train_in_bins, train_with
+from simulator.theory.guarantees.allocated import BallsInBinsDP, RandomAllocationDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 
 
 @library("dp-sgd", SubsampledGaussianDP, RandomAllocationDP, BallsInBinsDP)

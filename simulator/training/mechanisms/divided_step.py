@@ -15,7 +15,7 @@ from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
 from simulator.mechanisms.values import real
-from simulator.theory.guarantees.families import SubsampledGaussianDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.subsampled import check_rate
 from simulator.training.gradients import Floats
 from simulator.training.mechanisms.epochs import log_mean_exp

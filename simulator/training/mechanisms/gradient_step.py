@@ -15,7 +15,7 @@ from simulator.foundations.validation import positive
 from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
 from simulator.mechanisms.values import NO_LOSS
-from simulator.theory.guarantees.families import SubsampledGaussianDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate

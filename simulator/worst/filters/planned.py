@@ -26,7 +26,10 @@ from simulator.theory.filters.interface import (
     State,
 )
 from simulator.theory.filters.rules import AS_STORED, UP
-from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.worst.filters import planned_check
 from simulator.worst.filters.certificate_check import MOST, digest_of

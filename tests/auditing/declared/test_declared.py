@@ -24,7 +24,7 @@ from simulator.mechanisms import (
     RandomizedResponse,
     ReportNoisyMax,
 )
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from tests.helpers.mechanism_cases import CASES
 
 EVERYONE = Database({"alice": 1, "others": 3})

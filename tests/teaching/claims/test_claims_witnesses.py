@@ -35,7 +35,7 @@ from simulator.teaching.claims.ledger.shared.exact_values import (
     repeated,
 )
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 
 def response_tail(epsilon: float, rounds: int, threshold: float) -> float:

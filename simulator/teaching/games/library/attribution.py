@@ -24,7 +24,7 @@ from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.pld.distribution import PLD

@@ -19,7 +19,7 @@ from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, played, reached, worst, wrong
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
 from simulator.worst import WorstConversation, dominating_law, worst_conversation
 

@@ -22,7 +22,8 @@ from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
-from simulator.theory.guarantees.families import ApproxDP, GaussianDP, PureDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.laplace import LaplaceLaw

@@ -16,7 +16,8 @@ from simulator.mechanisms.base import ScalarPair
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, played, worst, wrong
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import worst_conversation
 
 DEVICE = "the device"

@@ -19,7 +19,10 @@ from simulator.mechanisms import Gaussian, Laplace, RandomizedResponse, RecordLe
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
 from simulator.theory import compose_laws
-from simulator.theory.guarantees.families import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
+from simulator.theory.guarantees.renyi import ZCDP
 from simulator.theory.guarantees.transforms import group
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response

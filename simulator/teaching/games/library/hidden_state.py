@@ -22,7 +22,8 @@ from simulator.teaching.games.rows import GameRow, bound, exact, played, reached
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import ZCDP, GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.renyi import ZCDP
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon_bracket
 
 EVERYONE = Database({"alice": 1, "others": 99})

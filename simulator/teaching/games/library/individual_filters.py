@@ -19,7 +19,10 @@ from simulator.teaching.games.rows import GameRow, bound, played, worst, wrong
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import ZCDP, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.renyi import ZCDP
 from simulator.theory.laws.gaussian_curve import gaussian_delta_bracket
 from simulator.worst import worst_conversation
 

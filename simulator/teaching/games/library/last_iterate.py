@@ -21,7 +21,7 @@ from simulator.teaching.games.library.hidden_state import contracted
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, reached, wrong
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon_bracket

@@ -25,7 +25,7 @@ from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account, promise, select
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.run_counts import RunCount
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.worst import worst_case

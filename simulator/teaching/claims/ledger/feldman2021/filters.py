@@ -12,7 +12,7 @@ from simulator.teaching.games.library.individual_filters import (
     IndividualFilter,
 )
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import worst_conversation
 
 

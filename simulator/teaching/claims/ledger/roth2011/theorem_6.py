@@ -18,7 +18,7 @@ from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import worse_experiment
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 claim(
     "roth2011-theorem-6",

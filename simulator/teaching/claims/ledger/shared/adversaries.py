@@ -18,7 +18,7 @@ from simulator.mechanisms import (
     Mechanism,
     RandomizedResponse,
 )
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 WITH_ALICE = Database({"alice": 1, "others": 9})
 """Convention of the project: database 1 holds Alice, database 0 does not."""

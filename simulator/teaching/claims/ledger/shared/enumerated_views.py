@@ -15,7 +15,7 @@ from simulator.adversaries.contract import check_challenge
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms import Exponential, FiniteMechanism, Mechanism, RandomizedResponse
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.finite import FiniteLaw
 
 Coinless = Callable[[Any], Any]

@@ -13,7 +13,7 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.base import BoundOnComposition
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 
 def optimal_delta(composition: Composition, epsilon: float) -> float:

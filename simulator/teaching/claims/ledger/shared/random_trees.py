@@ -9,7 +9,7 @@ import numpy as np
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.mechanisms import Concurrent, Node, ResponseTree, randomized_response_tree
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")

@@ -25,7 +25,7 @@ from simulator.teaching.games.library.parallel_updates import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
 from simulator.worst import dominating_law, worst_conversation
 

@@ -7,7 +7,7 @@ import math
 from simulator.teaching.claims.findings import upper_bound
 from simulator.teaching.claims.model import Finding
 from simulator.theory.events import promise, select
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.run_counts import (
     FixedRuns,
     NegativeBinomialRuns,

@@ -1,4 +1,4 @@
-"""Guarantees amplified by a secret sample or by shuffling."""
+"""Guarantees of mechanisms on a secret random sample of the records."""
 
 from __future__ import annotations
 
@@ -9,70 +9,21 @@ from typing import ClassVar
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, probability_below_one
-from simulator.theory.guarantees.dominated import DominatedFamily, law_renyi
+from simulator.theory.guarantees.dominated import DominatedFamily
 from simulator.theory.guarantees.interface import Guarantee, within
+from simulator.theory.guarantees.law_renyi import law_renyi, sampled_gaussian_renyi
 from simulator.theory.guarantees.pure import PureDP, pure_delta
 from simulator.theory.guarantees.renyi_divergence import check_order
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.laws.clones import LARGEST_LOCAL, ClonePair
 from simulator.theory.laws.extremal import randomized_response
-from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.subsampled import (
+    PoissonSubsampledLaw,
+    SampledWithoutReplacementLaw,
+    check_rate,
+)
 from simulator.theory.outward import UNIT, not_lost
-from simulator.theory.parameters import count, nonnegative
-
-
-@dataclass(frozen=True)
-class ShuffledDP(Guarantee):
-    """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
-
-    Each person sends one report; a randomizer may depend on the reports before it. The reports are
-    epsilon-DP in any order, which the conversions to other notions use. Only ``hockey_stick``, an
-    upper bound, and the bounds on shuffling use the random order.
-
-    Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
-    and Talwar 2021, Theorem 3.1.
-    """
-
-    epsilon: float
-    reports: int
-    kind: ClassVar[str] = "shuffled"
-
-    def __post_init__(self) -> None:
-        self._set("epsilon", nonnegative("epsilon", self.epsilon))
-        self._set("reports", count("reports", self.reports))
-
-    def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: at least as many reports, at most this epsilon."""
-        if isinstance(other, ShuffledDP) and other.reports >= self.reports:
-            return within(other.epsilon, self.epsilon)
-        return other.pure_epsilon == 0.0
-
-    @cached_property
-    def pair(self) -> ClonePair:
-        """The pair of laws that dominates the family, for an epsilon above 0."""
-        return ClonePair(self.epsilon, self.reports)
-
-    def _hockey_stick(self, epsilon: float) -> float:
-        if epsilon >= self.epsilon:
-            return 0.0
-        if self.epsilon > LARGEST_LOCAL:  # shuffling has no effect
-            return pure_delta(self.epsilon, epsilon)
-        return self.pair.delta(epsilon)
-
-    @property
-    def pure_epsilon(self) -> float:
-        """The epsilon of one report."""
-        return self.epsilon
-
-    @property
-    def implied(self) -> PureDP:
-        """Pure differential privacy of one report."""
-        return PureDP(self.pure_epsilon)
-
-    @property
-    def loss_variance(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self.implied.loss_variance
+from simulator.theory.parameters import nonnegative, positive
 
 
 @dataclass(frozen=True)
@@ -164,6 +115,76 @@ class SubsampledDP(DominatedFamily):
     def renyi(self, alpha: float) -> float:
         """The divergence of the dominating pair."""
         return law_renyi(self.dominating_law.simplest, check_order(alpha))
+
+
+@dataclass(frozen=True)
+class SubsampledGaussianDP(DominatedFamily):
+    """Gaussian noise ``sigma`` at sensitivity 1 on a Poisson sample of ``rate``; add or remove one.
+
+    In every round the adversary chooses which of the two neighbours holds the record. Accountants
+    assume that it is the same neighbour in every round: :attr:`attained_law` in either direction
+    gives their epsilon, a lower end here. The pair that dominates both directions gives an upper
+    end. For epsilon >= 0 the divergence of the removal is the larger one. (With h the Gaussian's
+    curve in a = e^epsilon they are q h(1 + (a - 1)/q) and s h(a q/s), where s = 1 - a (1 - q): h
+    falls, s <= q, and a q/s - 1 - (a - 1)/q = (a - 1)^2 (1 - q)/(q s) >= 0.)
+
+    Renyi divergences by Mironov, Talwar, Zhang, "Renyi Differential Privacy of the Sampled
+    Gaussian Mechanism", 2019, Section 3.3.
+    """
+
+    sigma: float
+    rate: float
+    kind: ClassVar[str] = "subsampled-gaussian"
+
+    def __post_init__(self) -> None:
+        self._set("sigma", positive("sigma", self.sigma))
+        check_rate(self.rate)
+        self._set("rate", float(self.rate))
+
+    @property
+    def attained_law(self) -> PrivacyLossLaw:
+        """The law of adding the record; reversed, of removing it."""
+        return PoissonSubsampledLaw(GaussianLaw(1.0 / self.sigma), self.rate).simplest
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw | None:
+        """The Gaussian's law at rate 0 or 1; else None, as no pair of the family is the worst."""
+        return self.attained_law if self.rate in (0.0, 1.0) else None
+
+    @cached_property
+    def dominating_law(self) -> PrivacyLossLaw:
+        """Removal above 0, addition below: both directions at once."""
+        return SampledWithoutReplacementLaw(GaussianLaw(1.0 / self.sigma), self.rate).simplest
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`: at least this sigma, at most this rate."""
+        if isinstance(other, SubsampledGaussianDP):
+            return within(self.sigma, other.sigma) and within(other.rate, self.rate)
+        return other.pure_epsilon == 0.0 or (self.rate == 1.0 and within(other.gdp_mu, self.gdp_mu))
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Infinite: a Gaussian's loss is unbounded, on a sample too."""
+        return 0.0 if self.rate == 0.0 else math.inf
+
+    @property
+    def zcdp_rho(self) -> float:
+        """1/(2 sigma^2), as without sampling: the divergences agree at large orders."""
+        return 0.0 if self.rate == 0.0 else not_lost(1.0 / self.sigma**2 / 2.0)
+
+    @property
+    def gdp_mu(self) -> float:
+        """1/sigma, as without sampling: in the tails the two curves differ by a factor only."""
+        return 0.0 if self.rate == 0.0 else 1.0 / self.sigma
+
+    def renyi(self, alpha: float) -> float:
+        """The divergence of the removal, which is the larger one; rounded up."""
+        check_order(alpha)
+        if self.rate == 0.0:
+            return 0.0
+        if self.rate == 1.0:
+            return not_lost(alpha / self.sigma**2 / 2.0)
+        return min(sampled_gaussian_renyi(self.sigma, self.rate, alpha), alpha * self.zcdp_rho)
 
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:
