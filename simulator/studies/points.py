@@ -12,8 +12,8 @@ from typing import Any
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
-from simulator.study.quantities import AT, Quantity
-from simulator.study.stopping import relative_width
+from simulator.studies.quantities import AT, Quantity
+from simulator.studies.stopping import relative_width
 from simulator.theory.filters.named import FILTERS
 
 STATES = ("width", "hits", "decided", "trials", "certified", "approximation", "failed", "")
@@ -29,7 +29,7 @@ class Point:
     ----------
     task : the identity of the game.
     adversary, family, rounds, relation, filter, seed, experiment : the game.
-    quantity : as :class:`~simulator.study.quantities.Quantity` writes it.
+    quantity : as :class:`~simulator.studies.quantities.Quantity` writes it.
     value, lower, upper : the estimate and its interval; NaN where there is no estimate.
     confidence : of the interval, 1 where its ends are certified, 0 of an approximation.
     sure_lower, sure_upper : wider ends that miss with probability 1e-6 at most.

@@ -16,7 +16,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import canonical_json
 from simulator.foundations.validation import whole
 from simulator.runner.play import checked_experiments
-from simulator.study.quantities import Quantity
+from simulator.studies.quantities import Quantity
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.interface import Guarantee

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulator.theory.filters.sum_budgets import budget_of
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
@@ -19,6 +18,7 @@ from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import Game, worst_case
 from simulator.worst.filter_graphs import filter_graphs
+from simulator.worst.filters.sum_budgets import budget_of
 from simulator.worst.free_parameters import budget_unit, cell_options
 from simulator.worst.game_graph import budget_graph, chain_graph, explored_graph
 from simulator.worst.grid import nearest_layout, outward_layout

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import scipy
 
-from simulator.analysis.evidence.answers import Answers
-from simulator.analysis.evidence.events import Batch, Candidates
-from simulator.analysis.evidence.ratio_bets import RatioBets
-from simulator.analysis.evidence.variational import RenyiBets
-from simulator.analysis.evidence.wagers import SHARES, STYLES, Nulls
+from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.events import Batch, Candidates
+from simulator.auditing.evidence.ratio_bets import RatioBets
+from simulator.auditing.evidence.variational import RenyiBets
+from simulator.auditing.evidence.wagers import SHARES, STYLES, Nulls
 from simulator.theory.guarantees.interface import Guarantee
 
 RENYI_KINDS = ("zcdp", "renyi")

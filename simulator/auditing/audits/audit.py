@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from simulator.analysis.evidence.answers import Answers, settled, shown
-from simulator.analysis.evidence.columns import read
-from simulator.analysis.evidence.float_features import bit_features, digit_features
-from simulator.analysis.evidence.training_draws import ReaderOf
+from simulator.auditing.audits.defaults import CONFIDENCE, SAMPLES
+from simulator.auditing.audits.patterns import Neighbours, patterns
+from simulator.auditing.audits.result import AuditResult
+from simulator.auditing.audits.searching import Search
+from simulator.auditing.audits.sources import AnswerSource, Recorded, Sampler
+from simulator.auditing.evidence.answers import Answers, settled, shown
+from simulator.auditing.evidence.columns import read
+from simulator.auditing.evidence.float_features import bit_features, digit_features
+from simulator.auditing.evidence.training_draws import ReaderOf
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import (
     nonnegative,
@@ -25,11 +30,6 @@ from simulator.foundations.validation import (
 )
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
-from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
-from simulator.trials.auditing.patterns import Neighbours, patterns
-from simulator.trials.auditing.result import AuditResult
-from simulator.trials.auditing.searching import Search
-from simulator.trials.auditing.sources import AnswerSource, Recorded, Sampler
 
 CURVE_DELTA = 1e-5
 """The default delta of the bound on epsilon, for a claim that is a curve."""
@@ -78,7 +78,7 @@ def audit(
         bound holds with probability confidence, whenever the audit stops.
     seed : of the generators that are passed to ``sample``.
     pairs : several pairs of inputs to search among; ``length`` stands for the standard patterns
-        of vectors of that length, see :func:`simulator.trials.auditing.patterns.patterns`.
+        of vectors of that length, see :func:`simulator.auditing.audits.patterns.patterns`.
     neighbours : whether one coordinate or all coordinates of those may differ, by 1 each.
     delta : of the lower bound on epsilon; by default the claimed one.
     epsilon : of the lower bound on delta; by default the claimed one.

@@ -8,9 +8,14 @@ from functools import partial
 from typing import Any
 
 from simulator.adversaries.loading import game_of
-from simulator.analysis.evidence.float_features import bit_features, digit_features
-from simulator.analysis.evidence.training_draws import ReaderOf
 from simulator.analysis.result import Result
+from simulator.auditing.audits.audit import audit_answers, prepared
+from simulator.auditing.audits.defaults import CONFIDENCE
+from simulator.auditing.audits.result import AuditResult
+from simulator.auditing.audits.view_columns import ViewReader
+from simulator.auditing.audits.view_sources import ChallengeNumbers, PlayedViews, played_views
+from simulator.auditing.evidence.float_features import bit_features, digit_features
+from simulator.auditing.evidence.training_draws import ReaderOf
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
@@ -19,11 +24,6 @@ from simulator.runner.play import checked_jobs
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.trials.auditing.audit import audit_answers, prepared
-from simulator.trials.auditing.defaults import CONFIDENCE
-from simulator.trials.auditing.result import AuditResult
-from simulator.trials.auditing.view_columns import ViewReader
-from simulator.trials.auditing.view_sources import ChallengeNumbers, PlayedViews, played_views
 
 SAMPLES = 100_000
 """The default of ``samples``."""
@@ -51,7 +51,7 @@ def audit_composition(
 
     Only answers are used, and no likelihoods, so mechanisms may be black boxes or interactive. Both
     experiments are played in blocks, and their views are audited as by
-    :func:`simulator.trials.auditing.audit`.
+    :func:`simulator.auditing.audits.audit`.
 
     Parameters
     ----------

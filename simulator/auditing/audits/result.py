@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from simulator.analysis.evidence.events import Event
+from simulator.auditing.audits.fixed_size_tests import Power
+from simulator.auditing.evidence.events import Event
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.trials.auditing.fixed_size_tests import Power
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,26 +10,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simulator.analysis.evidence.answers import Answers, shown
-from simulator.analysis.evidence.columns import read
-from simulator.analysis.evidence.events import Batch, Candidates, Event
-from simulator.analysis.evidence.training_draws import Pool, ReaderOf
-from simulator.analysis.evidence.wagers import estimate
-from simulator.foundations.stages import stage
-from simulator.theory.guarantees.interface import Guarantee
-from simulator.trials.auditing.against_claim import AgainstClaim
-from simulator.trials.auditing.bounds_by_bets import BoundsByBets, best_event
-from simulator.trials.auditing.classifiers import learn
-from simulator.trials.auditing.fixed_size_tests import (
+from simulator.auditing.audits.against_claim import AgainstClaim
+from simulator.auditing.audits.bounds_by_bets import BoundsByBets, best_event
+from simulator.auditing.audits.classifiers import learn
+from simulator.auditing.audits.fixed_size_tests import (
     DISTRUST,
     NEARLY_ALWAYS,
     FinalTest,
     Power,
     promising,
 )
-from simulator.trials.auditing.regressions import learned_regressions
-from simulator.trials.auditing.result import AuditResult
-from simulator.trials.auditing.sources import AnswerSource
+from simulator.auditing.audits.regressions import learned_regressions
+from simulator.auditing.audits.result import AuditResult
+from simulator.auditing.audits.sources import AnswerSource
+from simulator.auditing.evidence.answers import Answers, shown
+from simulator.auditing.evidence.columns import read
+from simulator.auditing.evidence.events import Batch, Candidates, Event
+from simulator.auditing.evidence.training_draws import Pool, ReaderOf
+from simulator.auditing.evidence.wagers import estimate
+from simulator.foundations.stages import stage
+from simulator.theory.guarantees.interface import Guarantee
 
 FIRST = 16
 """Draws per input that are only learned from."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from simulator.auditing.audits.defaults import CONFIDENCE, SAMPLES
+from simulator.auditing.audits.patterns import Neighbours
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, say
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.named import FORMS
-from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
-from simulator.trials.auditing.patterns import Neighbours
 
 if TYPE_CHECKING:
     from simulator.theory.guarantees.interface import Guarantee
@@ -116,7 +116,7 @@ def audit(
     """
     # slow to import; --help does not need them
     from simulator.adversaries.loading import from_file
-    from simulator.trials.auditing import audit as audit_mechanism
+    from simulator.auditing.audits import audit as audit_mechanism
 
     path, colon, function = mechanism.rpartition(":")
     if not colon or not path.endswith(".py"):

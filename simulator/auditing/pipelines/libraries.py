@@ -11,13 +11,13 @@ from unittest import mock
 
 import numpy as np
 
+from simulator.auditing.pipelines.mechanisms import METRICS, call, norm
+from simulator.auditing.pipelines.releases import MOST_PER_SCALE
+from simulator.auditing.pipelines.tape import Declared, current
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.events import discrete_laplace, laplace
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
-from simulator.trials.pipelines.mechanisms import METRICS, call, norm
-from simulator.trials.pipelines.releases import MOST_PER_SCALE
-from simulator.trials.pipelines.tape import Declared, current
 
 _PRIVATE = ("utility", "measure")
 """Attributes of a mechanism of diffprivlib that hold data."""

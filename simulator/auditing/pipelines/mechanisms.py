@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from simulator.auditing.pipelines.tape import Declared, current
+from simulator.auditing.pipelines.traced import plain
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
-from simulator.trials.pipelines.tape import Declared, current
-from simulator.trials.pipelines.traced import plain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Distance = Callable[[Any, Any], float]

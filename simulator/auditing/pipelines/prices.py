@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from simulator.auditing.audits.against_claim import claim_points
+from simulator.auditing.pipelines.costs import Cost, NoisyAnswer, answers_of
+from simulator.auditing.pipelines.promises import SLACK, distance_of
+from simulator.auditing.pipelines.releases import Spent, law
+from simulator.auditing.pipelines.tape import TapeEvent
 from simulator.foundations.errors import DpcomposeError
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.trials.auditing.against_claim import claim_points
-from simulator.trials.pipelines.costs import Cost, NoisyAnswer, answers_of
-from simulator.trials.pipelines.promises import SLACK, distance_of
-from simulator.trials.pipelines.releases import Spent, law
-from simulator.trials.pipelines.tape import TapeEvent
 
 
 def shifts_of(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> list[tuple[int, tuple[float, ...]]]:

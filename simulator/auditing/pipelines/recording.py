@@ -9,24 +9,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from simulator.foundations.errors import InvalidInput
-from simulator.foundations.wording import count_of
-from simulator.theory.guarantees.interface import Guarantee
-from simulator.theory.guarantees.named import parse_guarantee
-from simulator.trials.pipelines.costs import Cost, cost_of, pairs_of, untouched
-from simulator.trials.pipelines.differences import covered, difference, differences, path_of
-from simulator.trials.pipelines.fixed_seeds import seeds_found
-from simulator.trials.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
-from simulator.trials.pipelines.promises import SLACK, distance_of
-from simulator.trials.pipelines.readings import explained
-from simulator.trials.pipelines.releases import run_loss
-from simulator.trials.pipelines.report import (
+from simulator.auditing.pipelines.costs import Cost, cost_of, pairs_of, untouched
+from simulator.auditing.pipelines.differences import covered, difference, differences, path_of
+from simulator.auditing.pipelines.fixed_seeds import seeds_found
+from simulator.auditing.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
+from simulator.auditing.pipelines.promises import SLACK, distance_of
+from simulator.auditing.pipelines.readings import explained
+from simulator.auditing.pipelines.releases import run_loss
+from simulator.auditing.pipelines.report import (
     PipelineFinding,
     PipelineReport,
     RecordedCall,
 )
-from simulator.trials.pipelines.runs import TapedRun, instrumented, played
-from simulator.trials.pipelines.tape import Extreme, RunTape, TapeEvent
+from simulator.auditing.pipelines.runs import TapedRun, instrumented, played
+from simulator.auditing.pipelines.tape import Extreme, RunTape, TapeEvent
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 
 Patch = str | AbstractContextManager[Any]
 

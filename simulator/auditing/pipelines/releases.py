@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.auditing.pipelines.tape import NoiseTerm, TapeEvent
 from simulator.theory.events import (
     EventTree,
     discrete,
@@ -19,7 +20,6 @@ from simulator.theory.events import (
     promise,
 )
 from simulator.theory.guarantees.pure import PureDP
-from simulator.trials.pipelines.tape import NoiseTerm, TapeEvent
 
 NOISY = ("draw", "shift", "scale", "sum")
 """Kinds of events whose answer is an input with noise on it."""

@@ -6,17 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from simulator.auditing import audits as auditing
+from simulator.auditing.audits.audit import chosen_pairs
+from simulator.auditing.audits.spending import LEAST, confidence
+from simulator.auditing.testing.failure import (
+    COMPOSITION,
+    MECHANISM,
+    explained,
+    name_of,
+    with_replay,
+)
+from simulator.auditing.testing.replay import command
 from simulator.foundations.errors import BrokenPromise, InvalidInput
 from simulator.foundations.validation import finite, open_probability
 from simulator.theory.bounds.certified_epsilon import Rounds, certified_epsilon
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
-from simulator.trials import auditing
-from simulator.trials.auditing.audit import chosen_pairs
-from simulator.trials.auditing.spending import LEAST, confidence
-from simulator.trials.testing.failure import COMPOSITION, MECHANISM, explained, name_of, with_replay
-from simulator.trials.testing.replay import command
 
 
 class PrivacyViolation(AssertionError):
@@ -92,7 +98,7 @@ def assert_composition(
 
     ``claimed`` is about all rounds together: the sum of what the rounds promise, what an accountant
     reports, or what a filter keeps. ``samples`` is the most trials per experiment; ``options`` are
-    the others of :func:`simulator.trials.audit_composition`, and everything else is as for
+    the others of :func:`simulator.auditing.audit_composition`, and everything else is as for
     :func:`assert_private`. It fails too if a declared loss exceeds the promised pure epsilon.
     """
     __tracebackhide__ = True

@@ -6,9 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.interface import Guarantee
-from simulator.trials.pipelines.neighbours import (
+from simulator.auditing.pipelines.neighbours import (
     NeighbourPair,
     Neighbours,
     check_relation,
@@ -16,10 +14,12 @@ from simulator.trials.pipelines.neighbours import (
     pairs,
     smallest,
 )
-from simulator.trials.pipelines.recording import Patch, record
-from simulator.trials.pipelines.report import KEPT, PipelineReport
-from simulator.trials.testing.assertions import PrivacyViolation
-from simulator.trials.testing.failure import name_of, with_replay
+from simulator.auditing.pipelines.recording import Patch, record
+from simulator.auditing.pipelines.report import KEPT, PipelineReport
+from simulator.auditing.testing.assertions import PrivacyViolation
+from simulator.auditing.testing.failure import name_of, with_replay
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.guarantees.interface import Guarantee
 
 
 def assert_pipeline(
@@ -44,12 +44,12 @@ def assert_pipeline(
     Parameters
     ----------
     pipeline : ``pipeline(database)`` or ``pipeline(database, rng)``, as for
-        :func:`simulator.trials.record`.
+        :func:`simulator.auditing.record`.
     database : a list, an array, a table, a Database, or a strategy of hypothesis that draws such.
     claimed : a guarantee of the whole pipeline, or its text such as ``"pure:1"``.
     neighbours : ``add-remove``, ``replace-one``, the neighbours themselves, or a function that
         makes them from the database.
-    patches : see :func:`simulator.trials.record`.
+    patches : see :func:`simulator.auditing.record`.
     rounds : passed to the pipeline as ``rounds=``, and made smaller in a failure.
     most : most neighbours that are tried.
     strict : fail as well where a difference is not proven to be a violation.

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.adversaries.registry import library
-from simulator.adversaries.training import mislabelled, train_allocated, train_in_bins, train_with
-from simulator.theory.guarantees.allocated import BallsInBinsDP, RandomAllocationDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
+from simulator.training.adversaries.canaries import (
+    mislabelled,
+    train_allocated,
+    train_in_bins,
+    train_with,
+)
+from simulator.training.families import BallsInBinsDP, RandomAllocationDP
 
 
 @library("dp-sgd", SubsampledGaussianDP, RandomAllocationDP, BallsInBinsDP)

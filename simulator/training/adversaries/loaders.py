@@ -17,18 +17,18 @@ import scipy
 from simulator.adversaries.contract import Challenge
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.data.queries.sums import clipped_sum
-from simulator.mechanisms.divided_step import DividedStep
-from simulator.mechanisms.drawn_by_weight import DrawnByWeight
 from simulator.mechanisms.gaussian import Gaussian
-from simulator.mechanisms.random_allocation import RandomAllocation
-from simulator.mechanisms.shuffled_batches import ShuffledBatches
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
-from simulator.theory.laws.shuffled_batches import scaled_noise, shuffled_batches
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.theory.pld.distribution import PLD, compose_laws
+from simulator.training.laws.shuffled_batches import scaled_noise, shuffled_batches
+from simulator.training.mechanisms.divided_step import DividedStep
+from simulator.training.mechanisms.drawn_by_weight import DrawnByWeight
+from simulator.training.mechanisms.random_allocation import RandomAllocation
+from simulator.training.mechanisms.shuffled_batches import ShuffledBatches
 
 Laws = tuple[tuple[PrivacyLossLaw, int], ...]
 

@@ -8,13 +8,13 @@ import numpy as np
 import scipy
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.data.queries.gradients import Floats
 from simulator.foundations.validation import whole
-from simulator.mechanisms.epochs import Bits, Epoch, log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
-from simulator.mechanisms.gradient_step import GradientStep
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
-from simulator.theory.guarantees.allocated import BallsInBinsDP
+from simulator.training.families import BallsInBinsDP
+from simulator.training.gradients import Floats
+from simulator.training.mechanisms.epochs import Bits, Epoch, log_mean_exp
+from simulator.training.mechanisms.gradient_step import GradientStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class BallsInBins(Epoch):
 
     Parameters
     ----------
-    step, step_size : as of :class:`simulator.mechanisms.epochs.Epoch`. The noise multiplier is that
-        of z.
+    step, step_size : as of :class:`simulator.training.mechanisms.epochs.Epoch`. The noise
+        multiplier is that of z.
     bins : steps of an epoch.
     epochs : at least 1.
     coefficients : one number or more, the first above 0. Those of (1 - x)^(-1/2), which are 1, 1/2,

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.data.queries.gradients import Floats
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
-from simulator.mechanisms.epochs import Bits, Epoch, log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
-from simulator.mechanisms.gradient_step import GradientStep
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
-from simulator.theory.guarantees.allocated import RandomAllocationDP
+from simulator.training.families import RandomAllocationDP
+from simulator.training.gradients import Floats
+from simulator.training.mechanisms.epochs import Bits, Epoch, log_mean_exp
+from simulator.training.mechanisms.gradient_step import GradientStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class RandomAllocation(Epoch):
 
     Parameters
     ----------
-    step, step_size : as of :class:`simulator.mechanisms.epochs.Epoch`.
+    step, step_size : as of :class:`simulator.training.mechanisms.epochs.Epoch`.
     steps : of the epoch.
     selected : from 1 to ``steps``.
 

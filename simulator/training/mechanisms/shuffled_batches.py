@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import REPLACE_ONE, Database, Relation, count_changes
-from simulator.data.queries.gradients import Floats
 from simulator.data.queries.sums import ClippedSum
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.base import Pair, PairMechanism
-from simulator.mechanisms.epochs import log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.values import real
 from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.training.gradients import Floats
+from simulator.training.mechanisms.epochs import log_mean_exp
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,13 +120,13 @@ def worst_case(
     between the ends, `undecided`. Exits with 1 if a filter is broken.
     """
     # slow to import; --help does not need them
-    from simulator.analysis.policy_picture import draw
-    from simulator.analysis.worst_played import played
     from simulator.theory.filters.named import parse_filter
     from simulator.worst import search
     from simulator.worst.menu_parsing import parse_family, parse_menu
+    from simulator.worst.played import played
     from simulator.worst.policy_files import NAME, new_python_file
     from simulator.worst.policy_header import header
+    from simulator.worst.policy_picture import draw
     from simulator.worst.transcript import transcript as transcript_of
 
     if (menu_text is None) == (family_text is None):
@@ -184,7 +184,7 @@ def commands(found: WorstCase, path: Path) -> tuple[str, str]:
 
 def plain(found: WorstCase, estimate: Estimate | None) -> dict[str, Any]:
     """The result as plain values, for JSON."""
-    from simulator.analysis.worst_played import agrees
+    from simulator.worst.played import agrees
 
     non_adaptive = found.non_adaptive
     return {
@@ -215,7 +215,7 @@ def ends(bracket: Bracket) -> dict[str, float]:
 
 def show(found: WorstCase, estimate: Estimate | None) -> None:
     """Print the result as text."""
-    from simulator.analysis.worst_played import agrees
+    from simulator.worst.played import agrees
 
     non_adaptive, dominating, promised = found.non_adaptive, found.dominating, found.promised
     missing = f"not computed: {found.non_adaptive_reason}"

@@ -8,14 +8,14 @@ from dataclasses import replace
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import filter_class
-from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.filters.residue import ResidueFilter
-from simulator.theory.filters.sum_budgets import budget_of
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.inverse import first_without
+from simulator.worst.filters.certified import CertifiedFilter
+from simulator.worst.filters.planned import PlannedFilter
+from simulator.worst.filters.sum_budgets import budget_of
 
 PUBLISHED = ("sum", "rogers", "whitehouse", "zcdp", "renyi")
 """The sound published filters."""

@@ -13,18 +13,18 @@ from typing import Any
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import write_text
 from simulator.foundations.validation import nonnegative, positive, whole
-from simulator.theory.filters import certificate_check, certificates
-from simulator.theory.filters.certified_budget import CostShape, ProofLayout, largest_layout, layout
 from simulator.theory.filters.interface import Filter, Price, RunningFilter, State
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.plans import Plan, is_planned, planned_filter, require_range
 from simulator.theory.filters.rules import certified_step
-from simulator.theory.filters.sampled import SampledFilter, sampled_filter
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.outward import below
+from simulator.worst.filters import certificate_check, certificates
+from simulator.worst.filters.certified_budget import CostShape, ProofLayout, largest_layout, layout
+from simulator.worst.filters.planned import PlannedFilter
+from simulator.worst.filters.plans import Plan, is_planned, planned_filter, require_range
+from simulator.worst.filters.sampled import SampledFilter, sampled_filter
 
 UNITS = 1000
 """Units of a budget: more make the costs of small rounds closer to eps^2, and take longer."""
@@ -52,7 +52,7 @@ class CertifiedFilter(Filter):
     largest : rounds of eps-DP mechanisms up to this eps are covered.
     unit, units : the rows of the proof, in squared epsilons, and how many there are.
     reserve : in units.
-    order : of the cost, see :class:`~simulator.theory.filters.certified_budget.CostShape`.
+    order : of the cost, see :class:`~simulator.worst.filters.certified_budget.CostShape`.
     basic : whether basic composition admits rounds, too.
     """
 
@@ -64,7 +64,7 @@ class CertifiedFilter(Filter):
     order: float = 0.0
     basic: bool = True
     name = "certified"
-    source = "a recursion with a certificate, see simulator.theory.filters.certificate_check"
+    source = "a recursion with a certificate, see simulator.worst.filters.certificate_check"
     sums = rounds_up = True
     step = staticmethod(certified_step)
 
@@ -232,7 +232,7 @@ def certified_filter(
     sigmas : of subsampled Gaussians, the sigmas with costs of their own.
     plan, sizes, pool, spare : the rounds that are expected, as ``"pure:0.1*2,pure:0.01"``: as many
         of them are admitted as by any sound filter. See
-        :func:`~simulator.theory.filters.plans.planned_filter`.
+        :func:`~simulator.worst.filters.plans.planned_filter`.
 
     Raises
     ------

@@ -13,14 +13,14 @@ from typing import Any
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import write_text
 from simulator.foundations.validation import numeral, positive, whole
-from simulator.theory.filters import sampled_check
-from simulator.theory.filters.certificate_check import digest_of
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import units_step
-from simulator.theory.filters.sampled_budget import SampledLayout, largest_layout, layout
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
+from simulator.worst.filters import sampled_check
+from simulator.worst.filters.certificate_check import digest_of
+from simulator.worst.filters.sampled_budget import SampledLayout, largest_layout, layout
 
 SIGMA_STEPS = tuple(1.25**k for k in range(5))
 """Listed sigmas over the smallest one."""
@@ -54,7 +54,7 @@ class SampledFilter(Filter):
     rates: tuple[tuple[float, ...], ...]
     units: int
     name = "sampled"
-    source = "a recursion with a certificate, see simulator.theory.filters.sampled_check"
+    source = "a recursion with a certificate, see simulator.worst.filters.sampled_check"
     prices_vary = False
     step = staticmethod(units_step)
 

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.admitted import (
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import filter_class
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
+from simulator.worst.filters.admitted import (
     PUBLISHED,
     most_rounds,
     planned_rounds,
     rounds_admitted,
 )
-from simulator.theory.filters.interface import Filter
-from simulator.theory.filters.named import filter_class
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.sampled import SampledFilter
-from simulator.theory.filters.sampled_budget import FINE_ORDERS, renyi_share
-from simulator.theory.guarantees.interface import Guarantee
-from simulator.theory.guarantees.pure import PureDP
-from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
+from simulator.worst.filters.planned import PlannedFilter
+from simulator.worst.filters.sampled import SampledFilter
+from simulator.worst.filters.sampled_budget import FINE_ORDERS, renyi_share
 
 SHARES = (500, 200, 100, 50, 20, 10, 5, 2)
 """The promised epsilon over those of constant schedules."""

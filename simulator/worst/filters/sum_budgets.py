@@ -14,13 +14,13 @@ from functools import singledispatch
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
-from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
 from simulator.theory.filters.rules import AS_STORED
 from simulator.theory.filters.sums import SumFilter
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
 from simulator.theory.inverse import crossing
+from simulator.worst.filters.certified import CertifiedFilter
 
 _ROUNDING = 1e-10
 """Largest relative effect on a budget of the filters' outward rounding over 10^5 rounds."""

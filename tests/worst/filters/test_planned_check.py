@@ -11,15 +11,15 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from simulator.theory.filters.certificate_check import ProofRows, Refused, digest_of
-from simulator.theory.filters.planned_lattice import Mean, PlanLattice, PlanRows
 
 from simulator.theory import bound
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.filters import planned_check
 from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.worst import certified_filter
+from simulator.worst.filters import planned_check
+from simulator.worst.filters.certificate_check import ProofRows, Refused, digest_of
+from simulator.worst.filters.planned_lattice import Mean, PlanLattice, PlanRows
 from tests.helpers.cases import case
 
 EPSILON, DELTA = 1.0, 1e-3
@@ -54,7 +54,7 @@ def test_the_checker_is_short_and_shares_no_code_with_the_search():
     names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
     names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
     own = {name for name in names if name.startswith("simulator")}
-    assert own == {"simulator.theory.filters.certificate_check"}
+    assert own == {"simulator.worst.filters.certificate_check"}
 
 
 @pytest.mark.parametrize("made", [small, pooled])

@@ -15,9 +15,9 @@ from simulator.analysis.result import Result
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
-from simulator.games.model import game
-from simulator.games.rows import GameRow, bound, exact, played, wrong
 from simulator.mechanisms import Table
+from simulator.teaching.games.model import game
+from simulator.teaching.games.rows import GameRow, bound, exact, played, wrong
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.finite import FiniteLaw
 

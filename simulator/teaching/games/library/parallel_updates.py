@@ -12,10 +12,10 @@ import numpy as np
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach
-from simulator.games.model import game
-from simulator.games.rows import GameRow, bound, exact, played, reached, worst, wrong
 from simulator.mechanisms import Concurrent, InteractiveMechanism, Update, finite_answers
 from simulator.mechanisms.base import Pair
+from simulator.teaching.games.model import game
+from simulator.teaching.games.rows import GameRow, bound, exact, played, reached, worst, wrong
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.worst import WorstConversation, worst_conversation

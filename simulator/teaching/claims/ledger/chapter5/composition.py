@@ -6,22 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.claims.findings import equal, number, upper_bound
-from simulator.claims.ledger.shared.adversaries import (
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.queries import counting_query, function_query, histogram_query
+from simulator.mechanisms import Geometric, Laplace
+from simulator.teaching.claims.findings import equal, number, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
     Playing,
     play,
 )
-from simulator.claims.ledger.theorems.composition import budgets_add_up
-from simulator.claims.ledger.theorems.sensitivity import histogram_sensitivity
-from simulator.claims.model import Finding, Verdict
-from simulator.claims.registry import claim
-from simulator.claims.simulated_findings import seen_within
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.data.queries import counting_query, function_query, histogram_query
-from simulator.mechanisms import Geometric, Laplace
+from simulator.teaching.claims.ledger.theorems.composition import budgets_add_up
+from simulator.teaching.claims.ledger.theorems.sensitivity import histogram_sensitivity
+from simulator.teaching.claims.model import Finding, Verdict
+from simulator.teaching.claims.registry import claim
+from simulator.teaching.claims.simulated_findings import seen_within
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from simulator.analysis.estimation import tail_violation
-from simulator.claims.findings import number, statement, upper_bound
-from simulator.claims.ledger.shared.adversaries import Playing, play
-from simulator.claims.ledger.shared.exact_values import random_pairs
-from simulator.claims.ledger.theorems.robustness import post_processing
-from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.registry import claim
-from simulator.claims.simulated_findings import worse_experiment
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.published import NameAndShame
+from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import Playing, play
+from simulator.teaching.claims.ledger.shared.exact_values import random_pairs
+from simulator.teaching.claims.ledger.theorems.robustness import post_processing
+from simulator.teaching.claims.model import Fault, Finding, Verdict
+from simulator.teaching.claims.registry import claim
+from simulator.teaching.claims.simulated_findings import worse_experiment
 from simulator.theory.guarantees.pure import ApproxDP
 
 Law = np.ndarray

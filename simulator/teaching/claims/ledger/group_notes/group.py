@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from simulator.claims.findings import follows, number, upper_bound
-from simulator.claims.ledger.shared.adversaries import Playing, play
-from simulator.claims.ledger.theorems.robustness import group_privacy
-from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.registry import claim
-from simulator.claims.simulated_findings import seen_within
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.data.queries import histogram_query
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.laplace import VectorLaplacePair
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
+from simulator.teaching.claims.findings import follows, number, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import Playing, play
+from simulator.teaching.claims.ledger.theorems.robustness import group_privacy
+from simulator.teaching.claims.model import Fault, Finding, Verdict
+from simulator.teaching.claims.registry import claim
+from simulator.teaching.claims.simulated_findings import seen_within
 from simulator.theory.guarantees.pure import PureDP
 
 claim(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from simulator.claims.findings import statement, upper_bound
-from simulator.claims.ledger.shared.adversaries import play, press_when_ahead
-from simulator.claims.ledger.theorems.composition import budgets_add_up, factors_of_a_view
-from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.registry import claim
 from simulator.engine.views.views import replay
+from simulator.teaching.claims.findings import statement, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import play, press_when_ahead
+from simulator.teaching.claims.ledger.theorems.composition import budgets_add_up, factors_of_a_view
+from simulator.teaching.claims.model import Fault, Finding, Verdict
+from simulator.teaching.claims.registry import claim
 from simulator.theory.guarantees.pure import PureDP
 
 claim(

@@ -10,8 +10,10 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge
 from simulator.analysis.result import Result
-from simulator.claims.findings import equal, number, statement, upper_bound
-from simulator.claims.ledger.shared.adversaries import (
+from simulator.foundations.wording import count_of
+from simulator.mechanisms import RandomizedResponse
+from simulator.teaching.claims.findings import equal, number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
@@ -20,12 +22,10 @@ from simulator.claims.ledger.shared.adversaries import (
     play,
     switch_mechanisms,
 )
-from simulator.claims.ledger.shared.exact_values import largest_mean_loss
-from simulator.claims.ledger.theorems.composition import advanced_epsilon
-from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.registry import claim
-from simulator.foundations.wording import count_of
-from simulator.mechanisms import RandomizedResponse
+from simulator.teaching.claims.ledger.shared.exact_values import largest_mean_loss
+from simulator.teaching.claims.ledger.theorems.composition import advanced_epsilon
+from simulator.teaching.claims.model import Fault, Finding, Verdict
+from simulator.teaching.claims.registry import claim
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 

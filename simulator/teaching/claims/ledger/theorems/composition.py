@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simulator.claims.findings import number, statement, upper_bound
-from simulator.claims.ledger.shared.adversaries import leak_in_turn, respond_by_answer
-from simulator.claims.ledger.shared.enumerated_views import view_law
-from simulator.claims.ledger.shared.exact_values import (
+from simulator.foundations.errors import InvalidInput
+from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import leak_in_turn, respond_by_answer
+from simulator.teaching.claims.ledger.shared.enumerated_views import view_law
+from simulator.teaching.claims.ledger.shared.exact_values import (
     chance_of_truth,
     optimal_delta,
     optimal_epsilon,
     random_pairs,
     repeated,
 )
-from simulator.claims.model import Finding
-from simulator.foundations.errors import InvalidInput
+from simulator.teaching.claims.model import Finding
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws.finite import FiniteLaw
 

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from simulator.claims.findings import number, statement, upper_bound
-from simulator.claims.ledger.shared.adversaries import (
+from simulator.data.databases import Database
+from simulator.data.queries import counting_scores
+from simulator.mechanisms import Exponential
+from simulator.mechanisms.table import Table
+from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
@@ -17,18 +21,14 @@ from simulator.claims.ledger.shared.adversaries import (
     Playing,
     challenges,
 )
-from simulator.claims.ledger.shared.enumerated_views import view_law
-from simulator.claims.ledger.shared.exact_values import (
+from simulator.teaching.claims.ledger.shared.enumerated_views import view_law
+from simulator.teaching.claims.ledger.shared.exact_values import (
     all_events,
     chance_of_truth,
     largest_mean_loss,
     random_pairs,
 )
-from simulator.claims.model import Finding
-from simulator.data.databases import Database
-from simulator.data.queries import counting_scores
-from simulator.mechanisms import Exponential
-from simulator.mechanisms.table import Table
+from simulator.teaching.claims.model import Finding
 from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response

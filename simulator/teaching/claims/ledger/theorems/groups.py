@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from simulator.claims.findings import ROUNDING, number, statement, upper_bound
-from simulator.claims.model import Finding
 from simulator.foundations.wording import count_of
-from simulator.games.library.correlated import Chain
-from simulator.games.library.group import worst_chain
+from simulator.teaching.claims.findings import ROUNDING, number, statement, upper_bound
+from simulator.teaching.claims.model import Finding
+from simulator.teaching.games.library.correlated import Chain
+from simulator.teaching.games.library.group import worst_chain
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.laws.gaussian import GaussianLaw
 

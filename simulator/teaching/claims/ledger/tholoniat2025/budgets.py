@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from simulator.claims.findings import number, statement, upper_bound
-from simulator.claims.model import Finding, Verdict
-from simulator.claims.registry import claim
-from simulator.games.library.attribution import echo
-from simulator.games.library.device_budget import NO_DEVICE, UNITS, WHOLE, Device
+from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.model import Finding, Verdict
+from simulator.teaching.claims.registry import claim
+from simulator.teaching.games.library.attribution import echo
+from simulator.teaching.games.library.device_budget import NO_DEVICE, UNITS, WHOLE, Device
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.pld.distribution import PLD
