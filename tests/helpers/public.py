@@ -15,6 +15,7 @@ NAMESPACES = (
     "simulator.theory",
     "simulator.theory.events",
     "simulator.auditing",
+    "simulator.training",
     "simulator.worst",
 )
 """The public modules below the root."""

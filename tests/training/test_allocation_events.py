@@ -11,20 +11,21 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import events
 from simulator.theory.events import Account
 from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.training import random_allocation
 from simulator.training.laws.allocation import AllocationLaw
 
-ONE = events.random_allocation(events.gaussian(1.0), 20, epochs=3)
+ONE = random_allocation(events.gaussian(1.0), 20, epochs=3)
 
 
 def test_an_epoch_is_a_round():
     assert Account(ONE).laws == [(AllocationLaw(GaussianLaw(1.0), 20), 3)]
     assert Account(ONE).exact
-    again = events.self_compose(events.random_allocation(events.gaussian(1.0), 20), 3)
+    again = events.self_compose(random_allocation(events.gaussian(1.0), 20), 3)
     assert Account(again).laws == Account(ONE).laws
 
 
 def test_several_of_the_steps_are_blocks_of_two_sizes():
-    account = Account(events.random_allocation(events.gaussian(1.0), 11, 4, 5))
+    account = Account(random_allocation(events.gaussian(1.0), 11, 4, 5))
     base = GaussianLaw(1.0)
     assert account.laws == [(AllocationLaw(base, 3), 15), (AllocationLaw(base, 2), 5)]
     assert not account.exact
@@ -46,7 +47,7 @@ def exact_of_several(epsilon, steps, selected, at):
 
 @pytest.mark.parametrize(("steps", "selected"), [(3, 2), (5, 2), (6, 3), (5, 4)])
 def test_several_of_the_steps_have_an_upper_end(steps, selected):
-    event = events.random_allocation(events.randomized_response(0.8), steps, selected)
+    event = random_allocation(events.randomized_response(0.8), steps, selected)
     for at in (0.1, 0.5, 1.0):
         exact = exact_of_several(0.8, steps, selected, at)
         assert exact <= Account(event).delta(at).upper < 1.6 * exact + 0.02
@@ -54,7 +55,7 @@ def test_several_of_the_steps_have_an_upper_end(steps, selected):
 
 
 def test_every_step_is_the_composition_of_all():
-    event = events.random_allocation(events.gaussian(1.0), 4, 4, 2)
+    event = random_allocation(events.gaussian(1.0), 4, 4, 2)
     assert Account(event).laws == [(GaussianLaw(1.0), 8)]
     assert Account(event, "replace-one").exact
 
@@ -70,7 +71,7 @@ def test_its_rows_say_what_they_are():
     (row,) = Account(ONE).compare(delta=1e-5, names=["privacy-loss-distribution"])
     assert row.kind == "fixed-pair"
     assert row.answer.width < 1e-4 * row.answer.upper
-    several = Account(events.random_allocation(events.gaussian(1.0), 20, 2))
+    several = Account(random_allocation(events.gaussian(1.0), 20, 2))
     (row,) = several.compare(delta=1e-5, names=["privacy-loss-distribution"])
     assert (row.kind, row.answer.lower) == ("upper", 0.0)
     bounds = {row.name: row.answer for row in Account(ONE).compare(delta=1e-5)}
@@ -115,4 +116,4 @@ def test_other_relations_and_compositions_have_no_theorem():
         Account(ONE, "replace-one").epsilon(1e-5)
     mixed = events.compose(events.gaussian(1.0), events.laplace(1.0))
     with pytest.raises(NotApplicable, match="has no law here unless all of it is"):
-        Account(events.random_allocation(mixed, 3)).epsilon(1e-5)
+        Account(random_allocation(mixed, 3)).epsilon(1e-5)
