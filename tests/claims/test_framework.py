@@ -18,7 +18,7 @@ from simulator import claims
 from simulator.analysis.estimation import tail_violation
 from simulator.claims import Claim, Fault, Finding, Verdict
 from simulator.claims.findings import decided, equal, statement, upper_bound
-from simulator.claims.ledger.sources import ROTH_2011, SOURCES
+from simulator.claims.ledger.sources import SOURCES
 from simulator.claims.registry import claim as register
 from simulator.claims.rendering import _sentences
 from simulator.foundations.errors import InvalidInput, Refusal
@@ -30,7 +30,7 @@ def sample_claim(**changes: object) -> Claim:
 
     values: dict[str, object] = {
         "id": "roth2011-sample",
-        "source": ROTH_2011,
+        "source": SOURCES[0],
         "place": "Theorem 0",
         "statement": "A thing is at most 2.",
         "expected": Verdict.NOT_TIGHT,
@@ -49,7 +49,7 @@ def test_ids_are_unique_and_begin_with_their_source() -> None:
 def test_claims_of_one_source() -> None:
     only = claims.all_claims("roth2011")
     assert only
-    assert all(entry.source is ROTH_2011 for entry in only)
+    assert all(entry.source is SOURCES[0] for entry in only)
     with pytest.raises(InvalidInput, match="sources are roth2011"):
         claims.all_claims("roth")
 

@@ -80,7 +80,7 @@ ROOMS = (
         "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
     ),
     Room(
-        8, "claims", "the claims of the sources as checks: `ledger/` has a folder for each source"
+        8, "claims", "the claims of lecture notes and papers as checks, in `ledger/`"
     ),
     Room(9, "doors", "the command line and the pytest plugin: they parse, call and print"),
 )
