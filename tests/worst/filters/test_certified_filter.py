@@ -227,7 +227,7 @@ def test_kernel_of_the_gaussian_is_above_it_and_close():
 # the filter
 
 
-PAGE = Path(__file__).parents[2] / "experiments" / "site" / "pages" / "howto" / "certified.md"
+PAGE = Path(__file__).parents[3] / "experiments" / "site" / "pages" / "howto" / "certified.md"
 
 
 def cost_of_the_page(path):

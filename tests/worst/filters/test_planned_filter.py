@@ -233,7 +233,7 @@ def test_prices():
 
 
 def test_the_program_of_the_page_moves_as_the_filter_does():
-    page = Path(__file__).parents[2] / "experiments" / "site" / "pages" / "howto" / "certified.md"
+    page = Path(__file__).parents[3] / "experiments" / "site" / "pages" / "howto" / "certified.md"
     program = page.read_text(encoding="utf-8").rpartition("```\ndef")[2].partition("```")[0]
     names = {}
     exec("def" + program, names)
