@@ -26,6 +26,7 @@ ROOMS = (
     "simulator.auditing",
     "simulator.runner",
     "simulator.teaching.games",
+    "simulator.teaching.mechanisms",
     "simulator.studies",
     "simulator.teaching.claims",
     "simulator.errors",
