@@ -24,6 +24,7 @@ ROOMS = (
     "simulator.analysis.estimation",
     "simulator.worst",
     "simulator.auditing",
+    "simulator.training",
     "simulator.runner",
     "simulator.teaching.games",
     "simulator.teaching.mechanisms",
