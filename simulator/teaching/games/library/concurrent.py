@@ -10,9 +10,10 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query, function_query
 from simulator.foundations.knobs import Within
-from simulator.mechanisms import Concurrent, InteractiveMechanism, Node, ResponseTree, SparseVector
+from simulator.mechanisms import Concurrent, InteractiveMechanism, Node, ResponseTree
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, played, reached, worst, wrong
+from simulator.teaching.mechanisms import SparseVector
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.pure import ApproxDP, PureDP

@@ -11,9 +11,9 @@ from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
-from simulator.teaching.games.library import individual_filters as filters
-from simulator.teaching.games.library.attribution import echo
-from simulator.teaching.games.library.device_budget import NO_DEVICE, UNITS, WHOLE, Device
+from simulator.teaching.mechanisms import individual_filter as filters
+from simulator.teaching.mechanisms.device import NO_DEVICE, UNITS, WHOLE, Device
+from simulator.teaching.mechanisms.reaction import echo
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.pld.distribution import PLD

@@ -10,8 +10,7 @@ import numpy as np
 
 from simulator import PureDP
 from simulator.foundations.knobs import Within
-from simulator.mechanisms import ContinualCounter, ResponseTree
-from simulator.mechanisms.continual_counter import tree_factor
+from simulator.mechanisms import ResponseTree
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Seed
 from simulator.teaching.claims.ledger.shared.random_trees import (
@@ -23,12 +22,10 @@ from simulator.teaching.claims.ledger.shared.random_trees import (
 )
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
-from simulator.teaching.games.library.parallel_updates import (
-    PartOfData,
-    response,
-    search,
-    tight_delta,
-)
+from simulator.teaching.games.library.parallel_updates import response, search, tight_delta
+from simulator.teaching.mechanisms import ContinualCounter
+from simulator.teaching.mechanisms.continual_counter import tree_factor
+from simulator.teaching.mechanisms.parts_of_data import PartOfData
 from simulator.theory import ApproxDP
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
