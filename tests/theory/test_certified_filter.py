@@ -160,6 +160,21 @@ def test_an_unsound_number_is_refused_with_a_digest_of_its_own(path, change):
     assert "digest" not in str(caught.value)
 
 
+def forged():
+    """A certificate with one end and no cell: its recursion plays no round, its table has one."""
+    document = small().certificate() | {"largest": 10.0}
+    unit = document["unit"]
+    document["grid"] |= {"cells": [1], "ends": [10.0]}
+    document["table"] = {"x": [math.tanh(1e-5), math.tanh(5.0) * (1 - 1e-9)], "cost": [unit, unit]}
+    return document
+
+
+def test_an_end_without_a_cell_proves_no_cost():
+    """At a cost of one unit, 59 rounds of epsilon = 10 would be admitted."""
+    with pytest.raises(certificate_check.Refused, match="one end makes no cell"):
+        certificate_check.check(text_of(forged()))
+
+
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -1.0, "1", None, True, [], 10**400])
 @pytest.mark.parametrize("name", ["unit", "units", "delta", "grid", "table"])
 def test_a_wrong_value_is_refused_in_one_line(name, wrong):

@@ -50,7 +50,7 @@ from bisect import bisect_left
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -149,21 +149,18 @@ class Rules:
         beyond = end > Decimal(largest) * (1 + Decimal(2) ** -45)
         require(not beyond, "table: it goes beyond the largest epsilon")
 
-    def _cells(self, grid: dict[str, Any]) -> list[tuple[int, int]]:
-        """The pairs (j, next j), where those of successive numbers are linear cells."""
-        self.ends = numbers(grid, "ends")
-        require(all(a < b for a, b in pairwise(self.ends)), "grid: ends: order")
-        ends = grid.get("cells")
-        require(
-            isinstance(ends, list) and len(ends) <= MOST and all(type(j) is int for j in ends),
-            "grid: cells must be whole numbers",
-        )
-        require((ends or [0])[-1] == len(self.ends), "grid: as many ends as the last cell needs")
-        if not ends:
-            return []
-        require(ends[0] == 1 and all(a < b for a, b in pairwise(ends)), "grid: cells: order")
-        require(ends[-1] <= self.units + 1, "grid: a cell costs more than all units")
-        return list(pairwise(ends))
+    def _cells(self, grid: dict[str, Any]) -> list[Cell]:
+        """The cells, each from where the one before ends; an end without a cell proves nothing."""
+        ends, costs = numbers(grid, "ends"), cast("list[int]", grid.get("cells"))
+        require(all(a < b for a, b in pairwise(ends)), "grid: ends: order")
+        good = isinstance(costs, list) and len(costs) <= MOST and all(type(j) is int for j in costs)
+        require(good, "grid: cells must be whole numbers")
+        require((costs or [0])[-1] == len(ends), "grid: as many ends as the last cell needs")
+        require(len(costs) != 1, "grid: cells: one end makes no cell")
+        require(all(a < b for a, b in pairwise(costs)), "grid: cells: order")
+        require(costs[:1] in ([], [1]), "grid: cells: the first must begin with one unit")
+        require(len(ends) <= self.units + 1, "grid: a cell costs more than all units")
+        return [(j, i, ends[j - 1 : i]) for j, i in pairwise(costs)]
 
     # the cost
 
@@ -190,8 +187,9 @@ class Rules:
         least = self.small_cost(self.epsilon_of(x[0]))
         require(cost[0] >= least, "table: row 1 costs less than is proved")
         unit = Decimal(self.unit)
-        powers = [Decimal(end).exp() for end in self.ends]
-        cells = [((power - 1) / (power + 1), j * unit) for j, power in enumerate(powers, 1)]
+        inside = {j: end for first, _, ends in self.cells for j, end in enumerate(ends, first)}
+        powers = {j: Decimal(end).exp() for j, end in inside.items()}
+        cells = [((power - 1) / (power + 1), j * unit) for j, power in powers.items()]
         for i, low, high in zip(range(2, len(x) + 1), zip(x, cost), zip(x[1:], cost[1:])):
             require(
                 self._is_small(low, high) or _above_cells(cells, low, high),
@@ -209,20 +207,21 @@ class Rules:
     def start(self) -> float:
         """An upper end of N_reserve W_N(e^epsilon), by the recursion of lemma 5, rounded up."""
         step = Decimal(self.step)
-        needed = sorted({j for pair in self.cells for j in pair})
-        taps = {j: response_taps(Decimal(self.ends[j - 1]), step) for j in needed}
+        both = {
+            j: e for low, high, ends in self.cells for j, e in ((low, ends[0]), (high, ends[-1]))
+        }
+        taps = {j: response_taps(Decimal(end), step) for j, end in both.items()}
         reach, kernel, lost = gaussian_kernel(Decimal(self.unit), step)
         far, wide, wide_lost = gaussian_kernel(Decimal(self.reserve), step)
         pad = max([reach, far, *(tap[0] + 1 for tap in taps.values())]) + 1
-        require(
-            self.units * (self.points + 2 * pad) <= MOST_VALUES, "grid: too many rows or points"
-        )
+        many = self.units * (self.points + 2 * pad)
+        require(many <= MOST_VALUES, "grid: too many rows or points")
         rows = ProofRows(self.units, self.step, (self.first, self.last), pad)
         scratch = np.empty((3, self.points))
         earlier: dict[int, np.ndarray] = {}
         for n in range(1, self.units + 1):
             best = rows.mean_over(n - 1, reach, kernel, lost)
-            for j, i in self.cells:
+            for j, i, _ in self.cells:
                 if j > n:
                     break
                 upper = rows.response(n - j, taps[i], scratch[0])
@@ -289,6 +288,8 @@ class ProofRows:
 
 Taps = tuple[int, float, float, float, float]
 Point = tuple[Decimal, Decimal]
+Cell = tuple[int, int, list[float]]
+"""The costs j and i at its ends, and the epsilons of the costs j, j + 1, ..., i."""
 
 
 def response_taps(epsilon: Decimal, step: Decimal) -> Taps:
