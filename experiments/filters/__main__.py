@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from experiments.filters.table import DELTAS, EPSILONS, markdown, row
+from experiments.filters.table import DELTAS, EPSILONS, markdown, row, with_filter
 from experiments.stages import RESULTS, write_report
 
 
@@ -24,7 +24,14 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="search for the certified filters anew, instead of proving those of the last run",
     )
+    parser.add_argument("--add", metavar="FILTER", help="add its column to the last run's rows")
     options = parser.parse_args(arguments)
+    if options.add:
+        whole = json.loads((options.folder / "rounds.json").read_text(encoding="utf-8"))
+        del whole["provenance"]
+        whole["rows"] = [with_filter(each, options.add) for each in whole["rows"]]
+        write_report("rounds", whole, markdown(whole["rows"]), options.folder)
+        return 0
     known = {} if options.anew else last_filters(options.folder, options.units)
     start, rows = time.perf_counter(), []
     for epsilon in options.epsilon:

@@ -69,7 +69,11 @@ def row(epsilon: float, delta: float, units: int, known: str | None = None) -> d
     )
     assert isinstance(every, PlannedFilter)
     filters: dict[str, Filter] = {name: FILTERS[name](epsilon, delta) for name in PUBLISHED}
-    filters |= {"certified": squares, "plan of ε/200": every}
+    filters |= {
+        "residue": FILTERS["residue"](epsilon, delta),
+        "certified": squares,
+        "plan of ε/200": every,
+    }
     rounds, plans = {}, {}
     for name, schedule in SCHEDULES.items():
         found = {key: admitted(each, schedule(epsilon)) for key, each in filters.items()}
@@ -97,6 +101,18 @@ def row(epsilon: float, delta: float, units: int, known: str | None = None) -> d
     }
 
 
+def with_filter(known: dict[str, Any], name: str) -> dict[str, Any]:
+    """A row of the last run with the column of one more filter, after those of the published."""
+    filter_ = FILTERS[name](known["epsilon"], known["delta"])
+    rounds = {}
+    for each, schedule in SCHEDULES.items():
+        found = dict(known["rounds"][each])
+        columns = {key: found.pop(key) for key in PUBLISHED}
+        columns[name] = admitted(filter_, schedule(known["epsilon"]))
+        rounds[each] = columns | found
+    return known | {"rounds": rounds}
+
+
 def plan_of(schedule: Iterator[float]) -> str:
     """The text of a schedule's plan; the last entry repeats."""
     listed = list(itertools.islice(schedule, LISTED))
@@ -107,7 +123,7 @@ def plan_of(schedule: Iterator[float]) -> str:
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """The page."""
-    parts = [OPENING, _goal(rows), _budgets(rows)]
+    parts = [OPENING, _goal(rows), _residue(rows), _budgets(rows)]
     parts += [_schedule(rows, name) for name in SCHEDULES]
     parts.append(family_table(rows))
     return "\n\n".join(parts) + "\n"
@@ -116,7 +132,8 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 OPENING = """# Rounds that filters admit
 
 Each filter promises (ε, δ) against every adversary that chooses its mechanisms adaptively.
-*Certified* charges ε² and has a certificate, as `dpcompose filter` makes it. *Planned* is made for
+*Residue* charges what a round takes from a Gaussian curve, by a formula. *Certified* charges ε² and
+has a certificate, as `dpcompose filter` makes it. *Planned* is made for
 the schedule, as `dpcompose filter --plan`; *plan of ε/200* is made for rounds of ε/200 and plays
 all schedules. Both price every other round, too, and have certificates. The *limit of any* filter
 is the longest beginning of the schedule that keeps (ε, δ) where it is fixed beforehand: no sound
@@ -147,6 +164,23 @@ def _goal(rows: list[dict[str, Any]]) -> str:
         least = min(cell["planned"] / cell["limit of any"] for cell in cells)
         counts = " | ".join(str(sum(each)) for each in (room, reached, few))
         lines.append(f"| {name} | {len(cells)} | {counts} | {least:.3f} |")
+    return "\n".join(lines)
+
+
+def _residue(rows: list[dict[str, Any]]) -> str:
+    """In how many cells the residue filter admits more, as many and fewer than the certified."""
+    lines = [
+        "## Residue beside certified",
+        "",
+        "| schedule | more | as many | fewer | least ratio |",
+    ]
+    lines.append("|---|---|---|---|---|")
+    for name in SCHEDULES:
+        pairs = [(e["rounds"][name]["residue"], e["rounds"][name]["certified"]) for e in rows]
+        counts = [sum(r > c for r, c in pairs), sum(r == c for r, c in pairs)]
+        counts.append(len(pairs) - sum(counts))
+        least = min(r / c for r, c in pairs)
+        lines.append(f"| {name} | {' | '.join(map(str, counts))} | {least:.3f} |")
     return "\n".join(lines)
 
 
