@@ -25,8 +25,6 @@ from simulator.theory.bounds.concentration import (
 )
 from simulator.theory.bounds.registry import all_bounds, bound, bounds_for, tail_bounds
 from simulator.theory.bracket import Bracket, Brackets
-from simulator.theory.filters.certificate_files import read_certified
-from simulator.theory.filters.certified import CertifiedFilter, certified_filter
 from simulator.theory.filters.families import (
     FILTERS,
     CLTFilter,
@@ -44,8 +42,6 @@ from simulator.theory.filters.families import (
 )
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.odometers import MixtureOdometer, RunningOdometer
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.sampled import SampledFilter
 from simulator.theory.guarantees.families import (
     KINDS,
     ZCDP,
@@ -110,7 +106,6 @@ __all__ = [
     "Brackets",
     "CLTFilter",
     "Calibrated",
-    "CertifiedFilter",
     "Composition",
     "DiscreteGaussianDP",
     "DominatedDP",
@@ -127,7 +122,6 @@ __all__ = [
     "NaturalFilter",
     "ParameterScale",
     "PiecewiseTradeOff",
-    "PlannedFilter",
     "PoissonSubsampledLaw",
     "PrivacyLossLaw",
     "PureDP",
@@ -140,7 +134,6 @@ __all__ = [
     "Rung",
     "RunningFilter",
     "RunningOdometer",
-    "SampledFilter",
     "SampledWithoutReplacementLaw",
     "ShuffledDP",
     "SubsampledDP",
@@ -161,7 +154,6 @@ __all__ = [
     "bounds_for",
     "calibrate",
     "calibrate_certified",
-    "certified_filter",
     "compose_laws",
     "corollary_3_21",
     "discrete_gaussian",
@@ -174,7 +166,6 @@ __all__ = [
     "parse_filter",
     "parse_guarantee",
     "randomized_response",
-    "read_certified",
     "rounded_gaussian",
     "rounded_laplace",
     "sampled_with_replacement",

@@ -31,10 +31,11 @@ from simulator.theory import (
     GaussianLaw,
     PoissonSubsampledLaw,
     RandomAllocationDP,
-    SampledFilter,
     SubsampledGaussianDP,
     compose_laws,
 )
+from simulator.theory.filters.certified import CertifiedFilter
+from simulator.theory.filters.planned_lattice import PlanLattice
 from simulator.trials import audit_answers
 from tests.helpers.two_steps import missed
 
@@ -253,7 +254,14 @@ def test_epochs_have_the_curves_of_brackets_and_draws():
 
 def test_a_filter_ends_the_training():
     """Steps run while units are left; refused ones cost nothing and move no weight."""
-    filter_ = SampledFilter(2.0, 1e-5, sigmas=(1.0,), costs=(1, 2), rates=((0.02, 0.05),), units=5)
+    kind = "subsampled-gaussian:1.0"
+    filter_ = CertifiedFilter(
+        2.0,
+        1e-5,
+        plan=((kind, 0.02, 5),),
+        moves=((kind, 0.02, ((1, 1),)), (kind, 0.05, ((2, 2),))),
+        lattice=PlanLattice(0.1, -40, 20, 40),
+    )
     result = simulate(
         "dp-sgd", "subsampled-gaussian:1,0.05", 4, 2, seed=1, filter=filter_, keep_views=1, jobs=1
     )

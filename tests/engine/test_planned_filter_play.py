@@ -10,7 +10,8 @@ from simulator import Laplace, RandomizedResponse, simulate
 from simulator.adversaries import Rule
 from simulator.analysis.estimation import violation
 from simulator.mechanisms import LeakyRandomizedResponse
-from simulator.theory import ApproxDP, certified_filter
+from simulator.theory import ApproxDP
+from simulator.theory.filters.plans import certified_filter
 from tests.helpers.games import ALICE, on_alice
 
 FAMILY = ApproxDP(2.0, 0.01)

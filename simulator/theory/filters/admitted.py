@@ -8,9 +8,7 @@ from dataclasses import replace
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.families import FILTERS, Filter, ResidueFilter
-from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.filters.sum_budgets import budget_of
 from simulator.theory.guarantees.families import PureDP
 from simulator.theory.inverse import first_without
@@ -26,12 +24,6 @@ _SLACK = 1e-12
 
 def rounds_admitted(filter_: Filter, epsilon: float) -> int:
     """How many rounds of an ``epsilon``-DP mechanism a filter of sums of costs admits."""
-    if isinstance(filter_, PlannedFilter):
-        return planned_rounds(filter_, "pure", epsilon)
-    if isinstance(filter_, CertifiedFilter):
-        by_cost = math.floor(filter_.budget / filter_.cost(epsilon) * (1.0 - _SLACK))
-        by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
-        return max(by_cost, by_basic)
     if isinstance(filter_, ResidueFilter):  # what a round takes depends on what is left
         by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
         running, count = replace(filter_, basic=False).fresh(), 0
@@ -41,18 +33,6 @@ def rounds_admitted(filter_: Filter, epsilon: float) -> int:
         return max(count, by_basic)
     budget = budget_of(filter_, epsilon)
     return math.floor(budget.possible / budget.cost(epsilon) * (1.0 + _SLACK))
-
-
-def planned_rounds(filter_: PlannedFilter, kind: str, size: float) -> int:
-    """How many rounds of one kind and size a filter with a plan admits."""
-    price = filter_.price_of_size(kind, size)
-    state, count = filter_.initial, 0
-    while count < MOST:
-        admitted, state = filter_.step(state, *price)
-        if not admitted:
-            break
-        count += 1
-    return count
 
 
 def published_rounds(promise: tuple[float, float], epsilon: float) -> dict[str, int]:

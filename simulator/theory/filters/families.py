@@ -15,16 +15,11 @@ import scipy
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.extensions import added, load_added
-from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.filters.certificate_files import parse_certified
-from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.clt import CLTFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.planned_text import parse_planned
 from simulator.theory.filters.realised import RealisedFilter
 from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import (
@@ -35,7 +30,6 @@ from simulator.theory.filters.rules import (
     whitehouse_step,
     zcdp_step,
 )
-from simulator.theory.filters.sampled import SampledFilter, parse_sampled
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.theory.guarantees.renyi_divergence import pure_renyi, renyi_to_epsilon
 from simulator.theory.inverse import crossing
@@ -218,40 +212,25 @@ FILTERS: dict[str, type[Filter]] = {
 }
 """The filters of (epsilon, delta)-DP rounds, by name."""
 BY_NAME = FILTERS | {kind.name: kind for kind in (GaussianFilter, RealisedFilter, CLTFilter)}
-"""The filters that :func:`parse_filter` reads, beside those with a certificate."""
+"""The filters that :func:`parse_filter` reads, beside those of entry points."""
 
 
 def parse_filter(text: str) -> Filter:
     """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA``, ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
 
-    Also ``certified:FILE.json``, a certificate, and the names of the entry points
-    ``dpcompose.filters`` of other packages, which are subclasses of Filter. Inverse of
-    ``str()``. Raises InvalidInput on anything else.
+    NAME may be that of an entry point ``dpcompose.filters``, which is a subclass of Filter and may
+    read its own values, as ``certified:FILE.json``. Inverse of ``str()``. Raises InvalidInput on
+    anything else.
     """
     name, _, values = text.strip().partition(":")
-    if name == CertifiedFilter.name:
-        return parse_certified(values)
-    if name == SampledFilter.name:
-        return parse_sampled(values)
-    if name == PlannedFilter.name:
-        return parse_planned(values)
     if name not in BY_NAME and name not in added("filters"):
         known = [*BY_NAME, *added("filters")]
-        near = did_you_mean(name, [*known, CertifiedFilter.name])
-        others = near or f"; write one of {', '.join(known)}, as sum:1"
-        raise InvalidInput(f"unknown filter {text!r}{others}")
-    if not values:
-        raise InvalidInput(f"{name} needs a budget: {name}:EPSILON[,DELTA], as {name}:1,1e-6")
-    try:
-        numbers = [numeral(value) for value in values.split(",")]
-    except ValueError:
-        raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
-    if len(numbers) > 3:
-        raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
+        others = did_you_mean(name, known) or f"; write one of {', '.join(known)}, as sum:1"
+        raise InvalidInput(f"unknown filter {text!r:.80}{others}")
     kind = BY_NAME[name] if name in BY_NAME else load_added("filters", name)
     if not (isinstance(kind, type) and issubclass(kind, Filter)):
         raise InvalidInput(f"the entry point {name!r} must be a subclass of Filter, not {kind!r}")
-    return kind(*numbers)
+    return kind.parse(values)
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 Row n is the largest delta, from each loss, of the plan's last n rounds played as planned. A round
 leads from row n to the largest row from which no adversary gains over row n. This search rounds to
-nearest; what it finds is checked by :mod:`simulator.theory.filters.planned_check`.
+nearest; what it finds is checked by :mod:`simulator.theory.filters.certificate_check`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.certified_budget import gaussian_mu
+from simulator.theory.filters.gaussian import gaussian_mu
 from simulator.theory.filters.planned_lattice import Floats, Mean, PlanLattice, PlanRows, Step
 from simulator.theory.lattice import common_step
 from simulator.theory.outward import above

@@ -3,7 +3,7 @@
 The sigma and the rate of a round are chosen adaptively. A round costs the least listed cost whose
 rate, in the row of the largest listed sigma that is not above its own, is at least its own. This
 search rounds to nearest; what it finds is checked by
-:mod:`simulator.theory.filters.sampled_check`.
+:mod:`simulator.theory.filters.certificate_check`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import scipy
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.certified_budget import gaussian_mu
+from simulator.theory.filters.gaussian import gaussian_mu
 from simulator.theory.guarantees.dominated import SubsampledGaussianDP
 from simulator.theory.outward import below
 

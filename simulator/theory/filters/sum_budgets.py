@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.families import (
     Filter,
     RenyiFilter,
@@ -108,16 +107,6 @@ def _(filter_: RogersFilter, largest: float) -> Budget:
 
     ratio = math.expm1(largest) / largest
     return _about(lambda epsilon: epsilon * epsilon, limit(ratio), limit(1.0))
-
-
-@budget_of.register
-def _(filter_: CertifiedFilter, largest: float) -> Budget:
-    if filter_.basic:
-        raise NotApplicable(
-            "the certified filter keeps a second sum for basic composition; search at its epsilon "
-            "or above, or with basic=False"
-        )
-    return _about(filter_.cost, filter_.budget, filter_.budget)
 
 
 def _about(cost: Callable[[float], float], certain: float, possible: float) -> Budget:
