@@ -24,7 +24,7 @@ from simulator.theory import (
     WhitehouseFilter,
     ZCDPFilter,
 )
-from simulator.theory.filters.plans import certified_filter
+from simulator.worst import certified_filter
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
 FAMILY = ApproxDP(2.0, 0.01)

@@ -8,9 +8,8 @@ from functools import cached_property
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import squares_step
-from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.inverse import crossing
-from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_delta_bracket
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_delta_bracket, gaussian_mu
 
 LEAST, MOST = 1e-4, 60.0
 """Ends of the mu that is looked for."""
@@ -55,13 +54,3 @@ class GaussianFilter(Filter):
         if not math.isfinite(mu):
             raise NotApplicable(f"the gaussian filter cannot account for {guarantee}")
         return mu, guarantee.leak
-
-
-def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The mu of the Gaussian pair with this delta(epsilon), up to rounding."""
-    return crossing(
-        lambda mu: math.log(max(gaussian_delta(mu, epsilon), 1e-300) / delta),
-        1e-4,
-        60.0,
-        xtol=1e-13,
-    )

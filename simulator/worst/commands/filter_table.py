@@ -1,0 +1,72 @@
+"""The table of ``dpcompose filter``: rounds along schedules, by filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from simulator.doors.cli.output import number, print_json, say
+
+if TYPE_CHECKING:
+    from simulator.worst.filters.certified import CertifiedFilter
+    from simulator.worst.filters.schedules import ScheduleRow
+
+
+def residue(
+    family: str, promise: tuple[float, float, float], rounds_at: Sequence[float], *, as_json: bool
+) -> list[ScheduleRow]:
+    """Print the residue filter of a promise and its table for pure rounds; returns its rows."""
+    from simulator.theory.filters.residue import ResidueFilter  # slow to import
+    from simulator.theory.guarantees.named import parse_guarantee
+    from simulator.worst.filters.schedules import pure_rows
+
+    found, largest = ResidueFilter(*promise), parse_guarantee(family).pure_epsilon
+    rows = pure_rows((promise[0], promise[1] - promise[2]), largest, list(rounds_at) or None)
+    if as_json:
+        print_json({"filter": str(found), "rounds": [_plain(row) for row in rows]})
+    else:
+        say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
+        say(f"{'filter':<9} {found}, by a formula, without a certificate\n")
+        _table(rows)
+    return rows
+
+
+def certified(
+    found: CertifiedFilter, rounds_at: Sequence[float], *, as_json: bool
+) -> list[ScheduleRow]:
+    """Print what a filter promises and proves, and its table; returns its rows."""
+    from simulator.worst.filters.schedules import rows_of  # slow to import
+
+    rows, proved = rows_of(found, list(rounds_at) or None), found.verify()
+    if as_json:
+        plain = {"filter": str(found), "plan": [list(run) for run in found.plan]}
+        print_json({**plain, "proved": asdict(proved), "rounds": [_plain(row) for row in rows]})
+        return rows
+    plan = ", ".join(f"{many} of {kind}:{number(size)}" for kind, size, many in found.plan[:8])
+    say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
+    say(f"{'plan':<9} {plan}{', ...' if len(found.plan) > 8 else ''}")
+    say("\n".join(proved.lines()) + "\n")
+    _table(rows)
+    return rows
+
+
+def _table(rows: Sequence[ScheduleRow]) -> None:
+    """Print the table."""
+    names = list(dict.fromkeys(name for row in rows for name in row.rounds))
+    limited = any(row.most is not None for row in rows)
+    wide = max((len(row.schedule) for row in rows), default=8)
+    heads = [*names, *(["at most"] if limited else [])]
+    widths = [max(len(head), 6) for head in heads]
+    say("  ".join([f"{'schedule':<{wide}}", *(f"{h:>{w}}" for h, w in zip(heads, widths))]))
+    for row in rows:
+        cells = [str(row.rounds.get(name, 0)) for name in names]
+        cells += [] if not limited else ["-" if row.most is None else str(row.most)]
+        say("  ".join([f"{row.schedule:<{wide}}", *(f"{c:>{w}}" for c, w in zip(cells, widths))]))
+
+
+def _plain(row: ScheduleRow) -> dict[str, Any]:
+    plain: dict[str, Any] = {"schedule": row.schedule, "rounds": row.rounds, "at_most": row.most}
+    if row.epsilon is not None:
+        plain |= {"epsilon": row.epsilon, "best": row.best_published}
+    return plain
