@@ -93,7 +93,7 @@ class Proved:
     ----------
     epsilon, delta, rounds_delta : the promise.
     reached : an upper end of delta(epsilon) without the rounds' own deltas.
-    rows, squares : of the first state.
+    digest, rows, squares : of the certificate, and of its first state.
     cells : (kind, low, high, fall): a round of that kind and a size above low, up to high, falls so
         many rows from the first one, by its own inequality W_n >= A W_(n - fall) of lemma 5; 0
         refuses. The cells of a kind go from 0 to its largest size without a gap.
@@ -104,6 +104,7 @@ class Proved:
     delta: float
     rounds_delta: float
     reached: float
+    digest: str
     rows: int
     squares: float
     cells: tuple[tuple[str, float, float, int], ...]
@@ -121,7 +122,7 @@ class Proved:
         if self.squares:
             found.append(f"  and a pool of {self.squares!r} of squares for smaller rounds")
         found.append(f"  and refused rounds, while all eps add up to at most {self.epsilon!r}")
-        return found
+        return [*found, f"digest: {self.digest}"]
 
 
 def check(text: str) -> Proved:
@@ -145,8 +146,8 @@ def check(text: str) -> Proved:
             rounds = basic if kind in ("pure", "laplace", "range") else 0  # lemma 8
             by_rows = in_turn(move.following(read_.rows), read_.rows, read_.rows)[1]
             admits.append((kind, move.size, max(rounds, by_rows)))
-    promise = read_.epsilon, read_.delta, read_.rounds_delta
-    return Proved(*promise, reached, read_.rows, read_.squares, cells, tuple(admits))
+    known = read_.epsilon, read_.delta, read_.rounds_delta, reached, read_.digest
+    return Proved(*known, read_.rows, read_.squares, cells, tuple(admits))
 
 
 def in_turn(following: list[int], row: int, most: int) -> tuple[int, int]:

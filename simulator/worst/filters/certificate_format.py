@@ -80,11 +80,12 @@ class Certificate:
     Attributes
     ----------
     epsilon, delta, rounds_delta : the promise; the last is the part for rounds' own deltas.
-    rows : the number of the first row.
+    rows : the number of the first row: how many rounds the plan has.
     plan : (kind, size, rounds) that are admitted, in this order.
     moves : by kind and size.
     squares, floor : of the pool.
     step, first, start, last : of the lattice.
+    digest : of all other members, see :func:`digest_of`.
     """
 
     epsilon: float
@@ -99,6 +100,7 @@ class Certificate:
     first: int
     start: int
     last: int
+    digest: str
 
     def covering(self, kind: str, size: float) -> Move | None:
         """The move of a round, whose inequality covers it; None where there is none."""
@@ -129,7 +131,9 @@ def read(text: str) -> Certificate:
         floor=_number(pool["floor"], "floor", zero=True),
         step=_number(grid["step"], "step"),
         **{name: _whole(grid[name], name, -MOST) for name in ("first", "start", "last")},
+        digest=stored["digest"],
     )
+    require(found.rows == sum(n for *_, n in found.plan), "rows: must be the rounds of the plan")
     last = max(row for move in found.moves for row, _ in move.falls)
     require(last <= found.rows, "moves: falls: a row above the first one")
     require((found.floor > 0.0) == (found.squares > 0.0), "pool: squares and floor, or neither")

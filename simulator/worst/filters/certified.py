@@ -34,7 +34,7 @@ from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.worst.filters import certificate_format
 from simulator.worst.filters.certificate_check import Proved, check
-from simulator.worst.filters.certificate_format import MOST, PARAMETERS, SAMPLED, Certificate
+from simulator.worst.filters.certificate_format import PARAMETERS, SAMPLED, Certificate
 from simulator.worst.filters.planned_lattice import PlanLattice
 from simulator.worst.filters.planned_rows import Falls, Run
 
@@ -83,12 +83,6 @@ class CertifiedFilter(Filter):
 
     def _check(self) -> None:
         super()._check()
-        rows = [row for *_, falls in self.moves for row, _ in falls]
-        counts = [rounds for *_, rounds in self.plan] + rows
-        if not self.plan or not rows or any(type(n) is not int for n in counts):
-            raise InvalidInput("a certified filter needs a plan and moves, of whole numbers")
-        if not max(rows) <= self.rows <= MOST:
-            raise InvalidInput(f"a certified filter has from 1 to {MOST} rows, not {self.rows}")
         try:
             certificate_format.read(json.dumps(self.certificate()))
         except (certificate_format.Refused, TypeError, ValueError) as error:
@@ -101,7 +95,7 @@ class CertifiedFilter(Filter):
     @property
     def rows(self) -> int:
         """The number of the first row: the rounds of the plan."""
-        return sum(rounds for _, _, rounds in self.plan)
+        return sum(rounds for *_, rounds in self.plan)
 
     @property
     def largest(self) -> dict[str, float]:

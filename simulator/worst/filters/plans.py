@@ -34,7 +34,7 @@ BY_FORMULA = {"pure": "residue", "gaussian": "gaussian"}
 UNITS = 1000
 SIGMA_STEPS = tuple(1.25**k for k in range(5))
 """Listed sigmas over the smallest one."""
-TRIES = 8
+TRIES = 6
 """Searches, each within a smaller delta, until the check accepts what is found: the search rounds
 to nearest, and does not see that the bound for bounded range grows with what other rounds add."""
 USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 20}
@@ -138,7 +138,9 @@ def certified_filter(
     if str(family).partition(":")[0] == SAMPLED:
         if plan is not None or sizes or pool is not None or spare is not None or rounds_delta:
             raise InvalidInput("subsampled Gaussians have no plan, no pool and no rounds_delta")
-        found = _sampled(parse_guarantee(str(family)), promise, units or UNITS, sigmas)
+        found = _sampled(
+            parse_guarantee(str(family)), promise, UNITS if units is None else units, sigmas
+        )
     else:
         if units is not None or sigmas is not None:
             raise InvalidInput("units and sigmas are of a filter of subsampled Gaussians")
@@ -151,7 +153,7 @@ def certified_filter(
         except Refused as error:
             if error.reached is None:
                 raise NotApplicable(f"no certificate was found: {error}") from None
-            goal *= min(target / error.reached, 1.0 - 1e-6) ** (3**tried)
+            goal *= min(target / error.reached, 1.0 - 1e-6) ** (5**tried)
         else:
             return made
     raise NotApplicable("no certificate was found within the rounding of this plan")
@@ -213,7 +215,7 @@ def _sampled(
     """The filter of subsampled Gaussians, by the delta that its rows may reach."""
     if not isinstance(family, SubsampledGaussianDP) or not family.rate > 0.0:
         raise InvalidInput(f"{family}: the largest rate must be above 0")
-    if not 2 <= whole("units", units, 2) <= 10_000:
+    if whole("units", units, 2) > 10_000:
         raise InvalidInput(f"units must be at most 10000, not {units}")
     listed = tuple(
         sorted({family.sigma, *(positive("sigmas", s) for s in sigmas)})

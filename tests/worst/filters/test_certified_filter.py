@@ -18,8 +18,8 @@ from simulator.theory.bounds.composition import Composition
 from simulator.worst import worst_case
 from simulator.worst.filters.admitted import most_rounds
 from simulator.worst.filters.certified import CertifiedFilter, read_certified, small_cost
-from simulator.worst.filters.planned_rows import largest_useful
-from simulator.worst.filters.plans import certified_filter
+from simulator.worst.filters.planned_rows import largest_useful, search
+from simulator.worst.filters.plans import certified_filter, parse_kinds, parse_plan
 from simulator.worst.filters.schedules import planned_rounds
 from tests.helpers.cases import case
 from tests.helpers.games import ALICE
@@ -247,6 +247,52 @@ def test_the_program_of_the_page_moves_as_the_filter_does():
         assert names["next_row"](certificate, "pure", size, row) == (
             int(after[0]) if admitted else None
         )
+
+
+def random_plan(generator):
+    """A family and a plan of it."""
+    kinds = sorted(generator.choice(["pure", "laplace", "range", "gaussian"], 2, replace=False))
+    sizes = {kind: float(generator.uniform(0.1, 0.5)) for kind in kinds}
+    entries = []
+    for _ in range(int(generator.integers(1, 4))):
+        kind = str(generator.choice(kinds))
+        size = sizes[kind] * float(generator.uniform(0.2, 1.0))
+        size = round(size, int(generator.integers(2, 17)))
+        entries.append((kind, min(max(size, 0.02), sizes[kind]), int(generator.integers(1, 4))))
+    text = [f"{kind}:{size!r}*{rounds}" for kind, size, rounds in entries]
+    return "+".join(f"{kind}:{size!r}" for kind, size in sizes.items()), text
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(100, marks=pytest.mark.nightly)])
+def test_the_maker_never_writes_what_the_check_refuses(count):
+    """With random promises, pools and spare shares; a plan that does not fit is one line."""
+    generator, made = np.random.default_rng(21), 0
+    for _ in range(count):
+        family, plan = random_plan(generator)
+        epsilon, delta = float(generator.uniform(0.5, 2.0)), float(10 ** generator.uniform(-6, -3))
+        pool, spare = (float(generator.choice([0.0, 0.03])) for _ in range(2))
+        with case(family, plan, epsilon, delta, pool, spare):
+            try:
+                found = certified_filter(family, epsilon, delta, plan=plan, pool=pool, spare=spare)
+            except NotApplicable as error:
+                if "not even the first round" in str(error):
+                    continue
+                raise
+            assert found.verify().reached < delta
+            made += 1
+    assert made >= 0.5 * count
+
+
+@pytest.mark.nightly
+def test_the_search_does_not_see_all_that_the_check_does_and_tries_again():
+    family, plan = "laplace:0.5+range:0.2", "laplace:0.2*3,range:0.05"
+    found = certified_filter(family, 1.0, 1e-5, plan=plan)
+    assert 0.99e-5 < found.verify().reached < 1e-5
+    limit = (1.0, 1e-5)
+    alone = search(limit, parse_kinds(family), parse_plan(plan), sizes=(), pool=0.0, spare=0.0)
+    broken = replace(found, plan=alone.plan, moves=alone.moves, lattice=alone.lattice)
+    with pytest.raises(NotApplicable, match=r"the rows reach 1\.00005e-05"):
+        broken.verify()
 
 
 def test_what_the_plan_spares_lowers_other_prices():
