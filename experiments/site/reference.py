@@ -23,6 +23,7 @@ ROOMS = (
     "simulator.analysis",
     "simulator.analysis.estimation",
     "simulator.worst",
+    "simulator.training",
     "simulator.auditing",
     "simulator.runner",
     "simulator.teaching.games",
