@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query, counting_query
 from simulator.engine.sampling import Tilted
-from simulator.mechanisms import (
-    Laplace,
-    RandomizedResponse,
-    ScalarMechanism,
-)
+from simulator.foundations.knobs import Within
+from simulator.mechanisms import Laplace, RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import Scalars
 from simulator.mechanisms.finite import FINITE, table_row
 from simulator.teaching.games.model import game
@@ -82,26 +79,19 @@ class Reaction(ScalarMechanism):
         "Tholoniat and others 2025, arXiv 2506.05290 (Big Bird)",
         "W3C Attribution, draft of May 2026, section on formal analysis",
     ),
-    ranges={
-        "epsilon": ("the budget of one site", 0.1, 5.0),
-        "sites": ("how many sites there are", 1, 128),
-        "delta": ("where epsilon is taken", 1e-12, 0.01),
-        "total": ("the budget of the device, in budgets of one site", 1, 128),
-        "buyers": ("devices that react to what another site has learned", 1, 50),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("sites", (1, 2, 4, 8, 16, 32)),
 )
 def attribution(
     *,
-    epsilon: float = 1.0,
-    sites: int = 8,
-    delta: float = 1e-6,
-    total: int = 4,
-    buyers: int = 5,
-    trials: int = 4000,
-    seed: int = 1,
+    epsilon: Annotated[float, "the budget of one site", Within(0.1, 5.0)] = 1.0,
+    sites: Annotated[int, "how many sites there are", Within(1, 128)] = 8,
+    delta: Annotated[float, "where epsilon is taken", Within(1e-12, 0.01)] = 1e-6,
+    total: Annotated[int, "the budget of the device, in budgets of one site", Within(1, 128)] = 4,
+    buyers: Annotated[
+        int, "devices that react to what another site has learned", Within(1, 50)
+    ] = 5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Count conversions for many sites, each of which has its own budget on a person's device.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import InteractiveMechanism, finite_answers
 from simulator.mechanisms.base import ScalarPair
 from simulator.teaching.games.model import game
@@ -134,26 +135,21 @@ class Device(InteractiveMechanism):
         "Tholoniat and others 2025, arXiv 2506.05290 (Big Bird)",
         "W3C Attribution, draft of May 2026, sections on privacy budgets and formal analysis",
     ),
-    ranges={
-        "epsilon": ("the budget of one site", 0.1, 3.0),
-        "sites": ("how many sites there are", 1, 3),
-        "total": ("the budget of the device, in budgets of one site", 1, 2),
-        "quota": ("for the ads of one impression site, in half budgets of one site", 1, 4),
-        "at": ("the epsilon at which delta is taken, in budgets of one site", 0.0, 5.0),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("at", (0.0, 0.5, 1.0, 1.25, 1.5, 1.75)),
 )
 def device_budget(
     *,
-    epsilon: float = 1.0,
-    sites: int = 2,
-    total: int = 2,
-    quota: int = 2,
-    at: float = 1.5,
-    trials: int = 4000,
-    seed: int = 1,
+    epsilon: Annotated[float, "the budget of one site", Within(0.1, 3.0)] = 1.0,
+    sites: Annotated[int, "how many sites there are", Within(1, 3)] = 2,
+    total: Annotated[int, "the budget of the device, in budgets of one site", Within(1, 2)] = 2,
+    quota: Annotated[
+        int, "for the ads of one impression site, in half budgets of one site", Within(1, 4)
+    ] = 2,
+    at: Annotated[
+        float, "the epsilon at which delta is taken, in budgets of one site", Within(0.0, 5.0)
+    ] = 1.5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Limit what all sites together learn about a device, and ask what each limit promises.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy
@@ -14,6 +14,7 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query, counting_query
 from simulator.engine.sampling import Tilted
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import ScalarMechanism, Scalars
 from simulator.mechanisms.base import Numbers
 from simulator.mechanisms.gaussian import GAUSSIAN
@@ -165,26 +166,21 @@ def projected_epsilon(step: float, sigma: float, radius: float, steps: int, delt
         "Chourasia, Ye and Shokri 2021, arXiv 2102.05855",
         "Altschuler and Talwar 2022",
     ),
-    ranges={
-        "steps": ("of gradient descent", 1, 256),
-        "sigma": ("noise of a step, in Alice's gradient", 0.3, 20.0),
-        "contraction": ("of a step; 1 - learning rate x strong convexity", 0.0, 0.999),
-        "radius": ("of the interval of projection, in Alice's gradient", 0.5, 20.0),
-        "delta": ("where epsilon is taken", 1e-9, 0.1),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("steps", (1, 2, 4, 8, 16, 32, 64)),
 )
 def hidden_state(
     *,
-    steps: int = 32,
-    sigma: float = 2.0,
-    contraction: float = 0.9,
-    radius: float = 2.0,
-    delta: float = 1e-5,
-    trials: int = 4000,
-    seed: int = 1,
+    steps: Annotated[int, "of gradient descent", Within(1, 256)] = 32,
+    sigma: Annotated[float, "noise of a step, in Alice's gradient", Within(0.3, 20.0)] = 2.0,
+    contraction: Annotated[
+        float, "of a step; 1 - learning rate x strong convexity", Within(0.0, 0.999)
+    ] = 0.9,
+    radius: Annotated[
+        float, "of the interval of projection, in Alice's gradient", Within(0.5, 20.0)
+    ] = 2.0,
+    delta: Annotated[float, "where epsilon is taken", Within(1e-9, 0.1)] = 1e-5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Take noisy gradient steps on all data, and publish the last iterate alone.
 

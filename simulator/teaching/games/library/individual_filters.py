@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import InteractiveMechanism, finite_answers
 from simulator.mechanisms.base import ScalarPair
 from simulator.mechanisms.gaussian import GAUSSIAN
@@ -172,26 +173,21 @@ class IndividualGaussian(InteractiveMechanism):
         "Feldman and Zrnic 2021, arXiv 2008.11193",
         "Smith and Thakurta 2022, arXiv 2210.17520; Koskela, Tobaben and Honkela 2023",
     ),
-    ranges={
-        "epsilon": ("the budget of each record", 0.1, 5.0),
-        "at": ("the epsilon at which delta is taken", 0.0, 5.0),
-        "queries": ("how many are answered", 1, 8),
-        "sigma": ("of the Gaussian sums, in the largest weight of a record", 0.5, 10.0),
-        "rho": ("the budget of each record in the Gaussian sums, in zCDP", 0.01, 2.0),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("queries", (1, 2, 3, 4, 5, 6)),
 )
 def individual_filters(
     *,
-    epsilon: float = 1.0,
-    at: float = 0.75,
-    queries: int = 5,
-    sigma: float = 2.0,
-    rho: float = 0.5,
-    trials: int = 4000,
-    seed: int = 1,
+    epsilon: Annotated[float, "the budget of each record", Within(0.1, 5.0)] = 1.0,
+    at: Annotated[float, "the epsilon at which delta is taken", Within(0.0, 5.0)] = 0.75,
+    queries: Annotated[int, "how many are answered", Within(1, 8)] = 5,
+    sigma: Annotated[
+        float, "of the Gaussian sums, in the largest weight of a record", Within(0.5, 10.0)
+    ] = 2.0,
+    rho: Annotated[
+        float, "the budget of each record in the Gaussian sums, in zCDP", Within(0.01, 2.0)
+    ] = 0.5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Give each record its own budget, and leave it out of every query that it cannot pay for.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy
@@ -14,6 +14,7 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query, counting_query
 from simulator.engine.sampling import Tilted
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import ScalarMechanism, Scalars
 from simulator.mechanisms.base import Numbers
 from simulator.mechanisms.gaussian import GAUSSIAN
@@ -138,28 +139,24 @@ def remembered(steps: int, magnified: float) -> float:
         "Steinke and others 2025, arXiv 2410.06186",
         "Annamalai 2024, arXiv 2407.06496",
     ),
-    ranges={
-        "steps": ("of gradient descent", 1, 64),
-        "sigma": ("noise of a step, in Alice's gradient", 0.5, 10.0),
-        "rate": ("the probability that Alice is in the batch of a step", 0.01, 0.9),
-        "contraction": ("of the convex loss whose analysis is borrowed", 0.0, 0.99),
-        "magnified": ("by how much the loss magnifies what it keeps", 1.0, 1e6),
-        "delta": ("where epsilon is taken", 1e-9, 0.01),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("steps", (1, 2, 4, 8, 16, 32)),
 )
 def last_iterate(
     *,
-    steps: int = 16,
-    sigma: float = 0.7,
-    rate: float = 0.03,
-    contraction: float = 0.7,
-    magnified: float = 1000.0,
-    delta: float = 1e-5,
-    trials: int = 4000,
-    seed: int = 1,
+    steps: Annotated[int, "of gradient descent", Within(1, 64)] = 16,
+    sigma: Annotated[float, "noise of a step, in Alice's gradient", Within(0.5, 10.0)] = 0.7,
+    rate: Annotated[
+        float, "the probability that Alice is in the batch of a step", Within(0.01, 0.9)
+    ] = 0.03,
+    contraction: Annotated[
+        float, "of the convex loss whose analysis is borrowed", Within(0.0, 0.99)
+    ] = 0.7,
+    magnified: Annotated[
+        float, "by how much the loss magnifies what it keeps", Within(1.0, 1e6)
+    ] = 1000.0,
+    delta: Annotated[float, "where epsilon is taken", Within(1e-9, 0.01)] = 1e-5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Claim an epsilon because only the last iterate is published, and meet a loss that refutes it.
 

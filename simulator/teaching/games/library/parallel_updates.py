@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Concurrent, InteractiveMechanism, Update, finite_answers
 from simulator.mechanisms.base import Pair
 from simulator.teaching.games.model import game
@@ -113,24 +114,18 @@ def differs(message: Any) -> bool:
     "parallel-updates",
     "Parallel composition while data arrive",
     sources=(f"{HENZINGER} (arXiv 2411.03299)",),
-    ranges={
-        "parts": ("of the data, with a mechanism each", 1, 6),
-        "epsilon": ("of one part", 0.01, 3.0),
-        "delta": ("of one part", 0.0, 0.2),
-        "weak": ("the chance that a pure part spends all of its epsilon", 0.0, 1.0),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("parts", (1, 2, 3, 4, 5, 6)),
 )
 def parallel_updates(
     *,
-    parts: int = 5,
-    epsilon: float = 0.5,
-    delta: float = 0.02,
-    weak: float = 0.1,
-    trials: int = 4000,
-    seed: int = 1,
+    parts: Annotated[int, "of the data, with a mechanism each", Within(1, 6)] = 5,
+    epsilon: Annotated[float, "of one part", Within(0.01, 3.0)] = 0.5,
+    delta: Annotated[float, "of one part", Within(0.0, 0.2)] = 0.02,
+    weak: Annotated[
+        float, "the chance that a pure part spends all of its epsilon", Within(0.0, 1.0)
+    ] = 0.1,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Split the data into parts, run a mechanism on each, and let records arrive.
 

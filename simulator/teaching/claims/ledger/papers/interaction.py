@@ -1,14 +1,19 @@
-"""Concurrent and parallel composition of interactive mechanisms, by search over all messages."""
+"""Counters, and interactive mechanisms that run at once or on parts of the data."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Annotated
 
 import numpy as np
 
-from simulator.mechanisms import ResponseTree
+from simulator import PureDP
+from simulator.foundations.knobs import Within
+from simulator.mechanisms import ContinualCounter, ResponseTree
+from simulator.mechanisms.continual_counter import tree_factor
 from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Seed
 from simulator.teaching.claims.ledger.shared.random_trees import (
     EVERYONE,
     WITHOUT,
@@ -16,32 +21,94 @@ from simulator.teaching.claims.ledger.shared.random_trees import (
     response_tree,
     together,
 )
-from simulator.teaching.claims.model import Finding
+from simulator.teaching.claims.model import Finding, Verdict
+from simulator.teaching.claims.registry import claim
 from simulator.teaching.games.library.parallel_updates import (
     PartOfData,
     response,
     search,
     tight_delta,
 )
+from simulator.theory import ApproxDP
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
-from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
 from simulator.worst import dominating_law, worst_conversation
+
+Stream = Annotated[int, "elements of the stream", Within(2, 256)]
+Spared = Annotated[int, "blocks that the noise is not for", Within(0, 6)]
+Most = Annotated[int, "blocks in a count, at the most", Within(1, 100)]
+Conversations = Annotated[int, "mechanisms that are open at once", Within(1, 3)]
+Cases = Annotated[int, "random cases that are tried", Within(1, 10_000)]
+PartsOfData = Annotated[int, "parts of the data, with a mechanism each", Within(1, 6)]
+
+
+@claim(
+    "chan2011-tree-private",
+    "the binary mechanism",
+    "Laplace noise of scale (log2 T + 1)/ε in every block keeps ε-differential privacy.",
+    Verdict.HOLDS,
+    wrong={"spared": 1},
+)
+def blocks_of_an_element(*, stream: Stream = 16, spared: Spared = 0) -> Finding:
+    """Lap(blocks/epsilon) in the tree: the largest loss of one element, in epsilons.
+
+    With ``spared`` the noise is for so many blocks fewer than log2 T + 1.
+    """
+    blocks = stream.bit_length() - spared
+    counter = ContinualCounter(tree_factor(stream), float(blocks), "laplace")
+    attained = float(counter.sensitivities.max()) / blocks
+    return upper_bound(attained, 1.0, "the largest loss of an element over ε")
+
+
+@claim(
+    "chan2011-tree-error",
+    "the binary mechanism",
+    "A count is a sum of at most log2 T + 1 blocks.",
+    Verdict.HOLDS,
+    wrong={"most": 2},
+)
+def error_of_a_count(*, stream: Stream = 16, most: Most = 5) -> Finding:
+    """The largest variance of a count of the tree, over that of a block."""
+    counter = ContinualCounter(tree_factor(stream), 1.0)
+    found = round(float(counter.mean_squared_errors.max()))
+    return statement(
+        found <= most,
+        f"a count of {stream} elements has the noise of {found} blocks",
+        printed=f"{number(most)} blocks at the most",
+    )
+
 
 _SHARES = (0.0, 0.3, 0.6, 0.9)
 """Of the sum of the epsilons: where delta is compared."""
 _POINTS = 16
 
 
+@claim(
+    "vadhan2021-pure-concurrent",
+    "abstract",
+    "Interactive mechanisms that are pure compose concurrently with the parameters of the optimal "
+    "theorem for mechanisms that answer once.",
+    Verdict.HOLDS,
+    wrong={"factor": 0.9},
+)
+@claim(
+    "vadhan2023-approximate-concurrent",
+    "abstract",
+    "Interactive (ε, δ)-DP mechanisms compose concurrently as mechanisms that answer once do; "
+    "ours: the optimal composition holds for random trees, and is attained.",
+    Verdict.HOLDS,
+    wrong={"factor": 0.9},
+    given={"delta": 0.01},
+)
 def optimal_composition(
     *,
-    epsilon: float = 0.8,
-    delta: float = 0.0,
-    conversations: int = 2,
-    cases: int = 12,
-    factor: float = 1.0,
-    seed: int = 1,
+    epsilon: Epsilon = 0.8,
+    delta: Delta = 0.0,
+    conversations: Conversations = 2,
+    cases: Cases = 12,
+    factor: Factor = 1.0,
+    seed: Seed = 1,
 ) -> Finding:
     """Random trees, and randomized response: the worst delta over the optimal composition's."""
     guarantee = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
@@ -55,14 +122,22 @@ def optimal_composition(
     )
 
 
+@claim(
+    "vadhan2023-f-dp-concurrent",
+    "abstract",
+    "Interactive f-DP mechanisms compose concurrently as mechanisms that answer once do; ours: the "
+    "worst curves of random trees, composed, bound every interleaving.",
+    Verdict.HOLDS,
+    wrong={"factor": 0.9},
+)
 def worst_curves(
     *,
-    epsilon: float = 0.8,
-    delta: float = 0.0,
-    conversations: int = 2,
-    cases: int = 12,
-    factor: float = 1.0,
-    seed: int = 1,
+    epsilon: Epsilon = 0.8,
+    delta: Delta = 0.0,
+    conversations: Conversations = 2,
+    cases: Cases = 12,
+    factor: Factor = 1.0,
+    seed: Seed = 1,
 ) -> Finding:
     """Random trees: the worst delta over that of their own worst curves, composed."""
 
@@ -79,7 +154,17 @@ def worst_curves(
     )
 
 
-def parallel_fails(*, parts_of_data: int = 4, epsilon: float = 0.5, delta: float = 0.02) -> Finding:
+@claim(
+    "henzinger2024-parallel-fails",
+    "abstract",
+    "Parallel composition of approximately private mechanisms fails once the data set is updated "
+    "adaptively.",
+    Verdict.HOLDS,
+    wrong={"delta": 0.0},
+)
+def parallel_fails(
+    *, parts_of_data: PartsOfData = 4, epsilon: Epsilon = 0.5, delta: Delta = 0.02
+) -> Finding:
     """Parts that are (epsilon, delta)-DP, of which one receives the record that differs."""
     part = _leaky(epsilon, delta)
     attained = search(part, parts_of_data, epsilon).delta.lower
@@ -90,20 +175,35 @@ def parallel_fails(*, parts_of_data: int = 4, epsilon: float = 0.5, delta: float
     )
 
 
+@claim(
+    "henzinger2024-parallel-tight",
+    "abstract",
+    "There is a tight theorem for that case; ours: δ is at most 1 - (1 - δ)^k for k parts, which "
+    "is attained.",
+    Verdict.HOLDS,
+    wrong={"factor": 0.9},
+)
 def parallel_is_tight(
     *,
-    parts_of_data: int = 4,
-    epsilon: float = 0.5,
-    delta: float = 0.02,
-    factor: float = 1.0,
+    parts_of_data: PartsOfData = 4,
+    epsilon: Epsilon = 0.5,
+    delta: Delta = 0.02,
+    factor: Factor = 1.0,
 ) -> Finding:
     """The worst stream of updates against 1 - (1 - delta)^parts."""
     attained = search(_leaky(epsilon, delta), parts_of_data, epsilon).delta.lower
     return upper_bound(attained, factor * tight_delta([delta] * parts_of_data), "δ of all parts")
 
 
+@claim(
+    "henzinger2024-parallel-pure",
+    "abstract",
+    "Parallel composition holds for pure mechanisms, with adaptive updates too.",
+    Verdict.HOLDS,
+    wrong={"factor": 0.9},
+)
 def parallel_keeps_epsilon(
-    *, parts_of_data: int = 4, epsilon: float = 0.5, factor: float = 1.0
+    *, parts_of_data: PartsOfData = 4, epsilon: Epsilon = 0.5, factor: Factor = 1.0
 ) -> Finding:
     """Pure parts of which some runs spend all of epsilon: the largest loss of all."""
     part = PartOfData(0.1, response(epsilon / 2), response(epsilon), PureDP(epsilon))

@@ -1,18 +1,59 @@
-"""Budgets of each querier, and a budget of the device."""
+"""Budgets of each record, of each querier and of the device."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
+from simulator import PureDP
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.games.library import individual_filters as filters
 from simulator.teaching.games.library.attribution import echo
 from simulator.teaching.games.library.device_budget import NO_DEVICE, UNITS, WHOLE, Device
-from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.pld.distribution import PLD
 from simulator.worst import worst_conversation
+
+Queries = Annotated[int, "how many are answered", Within(1, 6)]
+Late = Annotated[bool, "whether a record is dropped after the query that spent its budget"]
+Sites = Annotated[int, "sites that receive reports", Within(1, 64)]
+Buyers = Annotated[int, "devices that react to what another site has learned", Within(1, 50)]
+Locked = Annotated[bool, "whether a report is charged before the next one is checked"]
+
+
+@claim(
+    "feldman2021-individual-filter",
+    "abstract",
+    "Adaptively chosen analyses, in which the privacy loss of each participant does not exceed a "
+    "budget, by an estimate for each individual; ours: pure budgets, two records.",
+    Verdict.HOLDS,
+    wrong={"late": True},
+)
+def own_spend_is_kept(
+    *, epsilon: Epsilon = 1.0, queries: Queries = 4, late: Late = False
+) -> Finding:
+    """The largest delta at a record's budget, over all adaptive queries and both directions.
+
+    If ``late``, a record is dropped after the query that spent its budget.
+    """
+    rule = "late" if late else "own"
+    unit = epsilon / filters.UNITS
+    counts = filters.IndividualFilter(unit, queries, PureDP(epsilon), rule)
+    found = Bracket.largest(
+        worst_conversation(
+            counts, filters.WITHOUT, filters.BOTH, epsilon=epsilon, experiment=b
+        ).delta
+        for b in (0, 1)
+    )
+    return upper_bound(
+        found.lower, 0.0, f"δ({number(epsilon)})",
+        printed=f"a loss of at most {number(epsilon)}", note="every order of queries was tried",
+    )  # fmt: skip
 
 
 @claim(
@@ -24,7 +65,7 @@ from simulator.worst import worst_conversation
     wrong={"sites": 1},
 )
 def querier_learns_more(
-    *, epsilon: float = 1.0, sites: int = 8, buyers: int = 5, delta: float = 1e-6
+    *, epsilon: Epsilon = 1.0, sites: Sites = 8, buyers: Buyers = 5, delta: Delta = 1e-6
 ) -> Finding:
     """The exact epsilon of one site's own reports, beside its budget."""
     kept = 1.0 / (1.0 + math.exp(-epsilon))
@@ -46,7 +87,7 @@ def querier_learns_more(
     Verdict.HOLDS,
     wrong={"locked": False},
 )
-def device_budget_is_sound(*, epsilon: float = 1.0, locked: bool = True) -> Finding:
+def device_budget_is_sound(*, epsilon: Epsilon = 1.0, locked: Locked = True) -> Finding:
     """The largest delta at the device's budget, over all adversaries that adapt.
 
     The device's budget is twice a site's ``epsilon``. Unless ``locked``, a report is charged after
