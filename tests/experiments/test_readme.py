@@ -16,7 +16,7 @@ from scipy.stats import logistic
 import simulator
 from experiments import stages
 from simulator.adversaries import Rule
-from tests.helpers import bounds_table, loaders_table, mechanisms_table
+from tests.helpers import bounds_table, loaders_table, mechanisms_table, rooms
 
 README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = stages.ROOT / "experiments" / "site" / "pages"
@@ -286,6 +286,12 @@ def test_every_command_that_is_printed_is_one(tmp_path, monkeypatch):
 
 def test_the_files_and_targets_that_contributing_names_are_there():
     text = (stages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for room, inside in re.findall(
+        r"^\| \w+ \| `(simulator/\w+/)` \| (.*) \|$", text, re.MULTILINE
+    ):
+        folders = re.findall(r"`(\w+/)`", inside)
+        assert [each for each in folders if not (stages.ROOT / room / each).is_dir()] == [], room
+    text = text.replace(rooms.table(), "")
     named = {
         path
         for path in re.findall(r"`((?:[\w.]+/)+[\w.]*|[\w.-]+\.(?:md|yaml))`", text)
