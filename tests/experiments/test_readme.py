@@ -8,6 +8,7 @@ import shlex
 import sys
 import types
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
@@ -207,6 +208,8 @@ def test_what_readme_and_the_pages_link_to_is_there():
             r"`((?:simulator|experiments|results|tests)/[\w/]*(?:/|\.py))`", text
         ):
             assert named_by(named), (path, named)
+        for named in re.findall(r"`(simulator(?:\.\w+)+)`", text):
+            assert resolve_name(named) is not None, (path, named)
     assert found > 60
 
 
@@ -259,8 +262,13 @@ def commands():
     """Every command line of README and of the pages, with its page."""
     for path in [stages.ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]:
         text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+        text = re.sub(r"```sh\n(.*?)```", lambda block: indented(block[1]), text, flags=re.DOTALL)
         for line in re.findall(r"(?:^ {4}|^  |\$ |`)dpcompose ([^`\n]+)", text, flags=re.MULTILINE):
             yield path.name, line
+
+
+def indented(text):
+    return "".join(f"    {line}\n" for line in text.splitlines())
 
 
 def test_every_command_that_is_printed_is_one(tmp_path, monkeypatch):
