@@ -296,7 +296,7 @@ def rounds_of(filter_, epsilon):
         ),
         ",".join(f"randomized-response:{i * 0.021:.3f}" for i in range(2, 11)),
         "randomized-response:0.025,randomized-response:0.2",
-        "gaussian:0.1,randomized-response:0.15",
+        "gdp:0.1,randomized-response:0.15",
     ],
 )
 def test_no_adversary_that_the_search_finds_gets_past(menu):
@@ -361,11 +361,11 @@ class SquaresOfMu:
 def test_gaussians_lose_what_one_of_their_sum_of_squares_does():
     """The largest sound budget of mu^2 is exact: no adaptive choice of sigma changes it."""
     mu = 0.5
-    found = worst_case("gaussian:0.2,gaussian:0.3", filter=SquaresOfMu(mu), epsilon=1.0, seconds=4)
+    found = worst_case("gdp:0.2,gdp:0.3", filter=SquaresOfMu(mu), epsilon=1.0, seconds=4)
     exact = GaussianDP(mu).hockey_stick(1.0)
     assert found.delta.lower <= exact * (1 + 1e-9)
     assert found.delta.upper == pytest.approx(exact, rel=0.05)
-    wider = worst_case("gaussian:0.2,gaussian:0.3", filter=SquaresOfMu(0.6), epsilon=1.0, seconds=4)
+    wider = worst_case("gdp:0.2,gdp:0.3", filter=SquaresOfMu(0.6), epsilon=1.0, seconds=4)
     assert wider.delta.lower > exact
 
 
@@ -380,7 +380,7 @@ def test_the_gaussian_filter_is_exact():
         running.spend(GaussianDP(filter_.mu / 2 * (1 - 1e-12)))
     assert not running.admits(GaussianDP(1e-4))
     assert filter_.price(BoundedRange(0.1))[0] == BoundedRange(0.1).gdp_mu
-    menu = "gaussian:0.1,gaussian:0.2"
+    menu = "gdp:0.1,gdp:0.2"
     found = worst_case(menu, filter=filter_, epsilon=1.0, seconds=2, tolerance=0.2)
     assert 0.1 * DELTA < found.delta.lower <= DELTA
 
@@ -408,7 +408,7 @@ def test_text_and_file_give_the_filter_back(tmp_path, basic):
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (("gaussian:1", 1.0, 1e-6), "pure:EPSILON"),
+        (("gdp:1", 1.0, 1e-6), "pure:EPSILON"),
         (("pure:0", 1.0, 1e-6), "pure:EPSILON"),
         (("pure:0.5", -1.0, 1e-6), "epsilon must be a positive number"),
         (("pure:0.5", 1.0, 0.5), "1e-15 to 0.1"),

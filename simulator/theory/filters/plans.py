@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.validation import numeral, open_probability, positive
+from simulator.foundations.validation import open_probability, positive
 from simulator.theory.filters.certified_budget import gaussian_mu
 from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.filters.planned_check import KINDS
 from simulator.theory.filters.planned_rows import search
 
 Plan = str | Sequence[str]
@@ -19,6 +19,17 @@ USUAL_POOL = 0.02
 USUAL_SPARE = 0.02
 USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 20}
 """The promised epsilon over the rounds of the plan, where the user has none."""
+
+
+_Size = tuple[str, float]
+_SIZES: dict[str, Callable[..., _Size]] = {
+    "pure": lambda epsilon: ("pure", epsilon),
+    "laplace": lambda epsilon: ("laplace", epsilon),
+    "range": lambda epsilon: ("range", epsilon),
+    "gdp": lambda mu: ("gaussian", mu),
+    "gaussian": lambda sigma: ("gaussian", 1.0 / positive("sigma", sigma)),
+}
+"""The kind and the size of a round, by the name in a text."""
 
 
 def is_planned(family: str) -> bool:
@@ -33,8 +44,8 @@ def parse_kinds(family: str) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for part in family.split("+"):
-        kind, size, rounds = _entry(part, f"family {family!r}")
-        if kind in found or rounds is not None:
+        kind, size = _size(grammar.read(part), f"family {family!r}")
+        if kind in found or "*" in part:
             raise InvalidInput(f"family {family!r}: write each kind once, as pure:0.3+laplace:0.5")
         found[kind] = size
     return found
@@ -46,31 +57,22 @@ def parse_plan(plan: Plan) -> list[tuple[str, float, int | None]]:
     An entry before the last without a number of rounds is of one round. Raises InvalidInput on
     anything else.
     """
-    entries = plan.split(",") if isinstance(plan, str) else list(plan)
+    entries = grammar.split(plan) if isinstance(plan, str) else list(map(str, plan))
     if not entries:
         raise InvalidInput("a plan needs a round, as pure:0.1")
-    found = [_entry(entry, "plan") for entry in entries]
+    named = [grammar.read(entry) for entry in entries]
     return [
-        (kind, size, 1 if rounds is None and i < len(found) else rounds)
-        for i, (kind, size, rounds) in enumerate(found, 1)
+        (*_size(each, "plan"), 1 if each.count is None and i < len(named) else each.count)
+        for i, each in enumerate(named, 1)
     ]
 
 
-def _entry(text: str, where: str) -> tuple[str, float, int | None]:
-    """The kind, the size and the number of ``pure:0.1*2``."""
-    kind, _, values = str(text).strip().partition(":")
-    size, times, rounds = values.partition("*")
-    if kind not in KINDS:
-        raise InvalidInput(f"{where}: {text!r} must be of {', '.join(KINDS)}, as pure:0.1")
-    try:
-        found = kind, positive(f"the size of {kind}", numeral(size)), int(rounds) if times else None
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise InvalidInput(f"{where}: {error}") from None
-        raise InvalidInput(f"{where}: {text!r} is not KIND:SIZE or KIND:SIZE*ROUNDS") from None
-    if found[2] is not None and found[2] < 1:
-        raise InvalidInput(f"{where}: {text!r} must have one round or more")
-    return found
+def _size(named: grammar.Term, where: str) -> _Size:
+    """The kind and the size of a round such as ``pure:0.1``."""
+    if named.name not in _SIZES:
+        raise InvalidInput(f"{where}: {named} must be of {', '.join(_SIZES)}, as pure:0.1")
+    kind, size = grammar.made(named, _SIZES[named.name])
+    return kind, positive(f"{where}: the size of {named.name}", size)
 
 
 def planned_filter(

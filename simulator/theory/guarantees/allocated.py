@@ -51,11 +51,6 @@ class RandomAllocationDP(Guarantee):
                 f"a record cannot take part in {self.selected} of {self.steps} steps"
             )
 
-    @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; one step of each record where none is given."""
-        return super().of_numbers([*numbers, 1] if len(numbers) == 2 else numbers)
-
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`: the same steps with at least this noise."""
         if isinstance(other, RandomAllocationDP):
@@ -139,14 +134,6 @@ class BallsInBinsDP(Guarantee):
     def __str__(self) -> str:
         numbers = (self.sigma, self.bins, self.epochs, *self.coefficients)
         return f"{self.kind}:{','.join(repr(float(number)) for number in numbers)}"
-
-    @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; independent noise where no coefficients are given."""
-        if len(numbers) < 3:
-            raise InvalidInput("balls-in-bins takes SIGMA,BINS,EPOCHS, and coefficients")
-        sigma, bins, epochs, *coefficients = numbers
-        return cls(sigma, bins, epochs, tuple(coefficients) or (1.0,))  # type: ignore[arg-type]
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`: the same bins and noise, at least as much of it."""

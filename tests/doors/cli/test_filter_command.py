@@ -139,7 +139,10 @@ def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
         (("--family", "pure:1", "--epsilon", 1, "--delta", 2), "delta must lie in"),
         ((*MAKE[1:], "--round-epsilon", 0), "must be above 0"),
         ((*MAKE[1:], "--pool", 0.1), "give a plan"),
-        (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "KIND:SIZE"),
+        (
+            ("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"),
+            "laplace:x: epsilon must be a number",
+        ),
         ((*MAKE[1:], "--units", 0), "units must be at least 2"),
     ],
 )

@@ -76,10 +76,13 @@ def test_near_misses_are_named(dpcompose):
 
 
 def test_a_family_without_its_parameter_says_what_is_missing(dpcompose):
-    assert "pure needs EPSILON: write pure:EPSILON, as pure:0.1" in (
+    assert "pure needs epsilon: write pure:EPSILON" in (
         dpcompose("verify", "--family", "pure").complaint
     )
-    assert "sum needs a budget" in dpcompose("simulate", *GAME, "--filter", "sum").complaint
+    assert (
+        "sum needs epsilon: write sum:EPSILON[,delta=0]"
+        in dpcompose("simulate", *GAME, "--filter", "sum").complaint
+    )
 
 
 def test_the_help_of_simulate_has_every_family(dpcompose):
