@@ -9,12 +9,12 @@ from typing import Any
 from experiments.filters.adversaries import least_broken
 from experiments.filters.families import families, family_table
 from experiments.filters.limits import most_of_schedule
-from simulator.theory.filters.admitted import PUBLISHED
-from simulator.theory.filters.certified import CertifiedFilter, certified_filter
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import filter_class, parse_filter
-from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.guarantees.pure import PureDP
+from simulator.worst.filters.admitted import PUBLISHED
+from simulator.worst.filters.certified import CertifiedFilter, certified_filter
+from simulator.worst.filters.planned import PlannedFilter
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from simulator.adversaries.loading import game_of
-from simulator.analysis.declared import require_declared
+from simulator.analysis.likelihoods import require_likelihoods
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.sampling import Sampling
@@ -113,5 +113,6 @@ def simulate(
     else:
         with opened(out, specification) as store:
             measured = run(specification, played, jobs, store, progress)
-    require_declared(measured.challenges, relation, specification.seed)
+    if measured.challenges:
+        require_likelihoods(measured.challenges, relation, specification.seed)
     return Result.of(measured)

@@ -18,21 +18,16 @@ from .bounds.concentration import (
 from .bounds.registry import all_bounds, bound, bounds_for, tail_bounds
 from .bracket import Bracket, Brackets
 from .filters.advanced import RogersFilter, WhitehouseFilter
-from .filters.certificate_files import read_certified
-from .filters.certified import CertifiedFilter, certified_filter
 from .filters.clt import CLTFilter
 from .filters.gaussian import GaussianFilter
 from .filters.interface import Filter, RunningFilter
 from .filters.named import FILTERS, parse_filter
 from .filters.natural import NaturalFilter
 from .filters.odometers import MixtureOdometer, RunningOdometer
-from .filters.planned import PlannedFilter
 from .filters.realised import RealisedFilter
 from .filters.renyi import RenyiFilter, ZCDPFilter
 from .filters.residue import ResidueFilter
-from .filters.sampled import SampledFilter
 from .filters.sums import SumFilter
-from .guarantees.allocated import BallsInBinsDP, RandomAllocationDP
 from .guarantees.bounded_range import BoundedRange
 from .guarantees.discrete_gaussian import DiscreteGaussianDP
 from .guarantees.dominated import DominatedDP
@@ -52,7 +47,6 @@ from .guarantees.transforms import (
     shuffled,
     subsampled,
 )
-from .laws.allocation import AllocationLaw
 from .laws.base import PrivacyLossLaw
 from .laws.discrete import (
     discrete_gaussian,
@@ -67,7 +61,6 @@ from .laws.gaussian import GaussianLaw
 from .laws.gaussian_mixture import GaussianMixtureLaw
 from .laws.laplace import LaplaceLaw
 from .laws.shuffled import shuffled_law
-from .laws.shuffled_batches import shuffled_batches
 from .laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from .laws.truncated import TruncatedNoiseLaw
 from .pld.distribution import PLD, compose_laws
@@ -79,9 +72,7 @@ __all__ = [
     "PLD",
     "TRANSFORMS",
     "ZCDP",
-    "AllocationLaw",
     "ApproxDP",
-    "BallsInBinsDP",
     "Bound",
     "BoundOnComposition",
     "BoundedRange",
@@ -89,7 +80,6 @@ __all__ = [
     "Brackets",
     "CLTFilter",
     "Calibrated",
-    "CertifiedFilter",
     "Composition",
     "DiscreteGaussianDP",
     "DominatedDP",
@@ -106,11 +96,9 @@ __all__ = [
     "NaturalFilter",
     "ParameterScale",
     "PiecewiseTradeOff",
-    "PlannedFilter",
     "PoissonSubsampledLaw",
     "PrivacyLossLaw",
     "PureDP",
-    "RandomAllocationDP",
     "RealisedFilter",
     "RenyiDP",
     "RenyiFilter",
@@ -119,7 +107,6 @@ __all__ = [
     "Rung",
     "RunningFilter",
     "RunningOdometer",
-    "SampledFilter",
     "SampledWithoutReplacementLaw",
     "ShuffledDP",
     "SubsampledDP",
@@ -140,7 +127,6 @@ __all__ = [
     "bounds_for",
     "calibrate",
     "calibrate_certified",
-    "certified_filter",
     "compose_laws",
     "corollary_3_21",
     "discrete_gaussian",
@@ -153,12 +139,10 @@ __all__ = [
     "parse_filter",
     "parse_guarantee",
     "randomized_response",
-    "read_certified",
     "rounded_gaussian",
     "rounded_laplace",
     "sampled_with_replacement",
     "shuffled",
-    "shuffled_batches",
     "shuffled_law",
     "staircase",
     "subsampled",

@@ -6,13 +6,13 @@ import pytest
 
 from simulator import simulate
 from simulator.adversaries.registry import entries, make
+from simulator.auditing import conformance
+from simulator.auditing.conformance.accountants import worker_for
 from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
 from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
-from simulator.trials import conformance
-from simulator.trials.conformance.accountants import worker_for
 from simulator.worst.menu_parsing import parse_menu
 
 MODULE = '''
@@ -20,7 +20,7 @@ from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
 from simulator.theory import ApproxDP
 from simulator.theory.filters.sums import SumFilter
-from simulator.trials.conformance import Library, Subject
+from simulator.auditing.conformance import Library, Subject
 
 class Claims:
     """Claims half of the sum."""

@@ -11,7 +11,6 @@ import numpy as np
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, flag
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
-from simulator.theory.guarantees.allocated import RandomAllocationDP
 from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
@@ -37,9 +36,8 @@ def keeping(guarantee: Guarantee) -> EventRounds:
 
     Where no law is that in either order of the databases, it is that of adding a record.
     """
-    if isinstance(guarantee, RandomAllocationDP) and guarantee.selected == 1:
-        ((adding, _),) = guarantee.blocks
-        return EventRounds(adding, (guarantee,), exact=True)
+    if guarantee.adding_law is not None:
+        return EventRounds(guarantee.adding_law, (guarantee,), exact=True)
     law, exact = guarantee.worst_law, True
     if law is None:
         law, exact = guarantee.dominating_law, False

@@ -34,47 +34,42 @@ BY_NAME = FILTERS | {
 }
 """Those, and the ones of other rounds."""
 
-READERS = {
-    "certified": "simulator.theory.filters.certificate_files:parse_certified",
-    "sampled": "simulator.theory.filters.sampled:parse_sampled",
-    "planned": "simulator.theory.filters.planned_text:parse_planned",
-}
-"""Where the functions are that read the text after the name: of filters with a certificate."""
-
 
 def filter_names() -> list[str]:
     """The names that :func:`parse_filter` reads, with those of other packages."""
-    known = [*BY_NAME, *READERS]
-    return [*known, *(name for name in added("filters") if name not in known)]
+    return [*BY_NAME, *(name for name in added("filters") if name not in BY_NAME)]
+
+
+def _named(name: str) -> Any:
+    if name not in filter_names():
+        near = did_you_mean(name, filter_names())
+        others = near or f"; write one of {', '.join(filter_names())}, as sum:1"
+        raise InvalidInput(f"unknown filter {name!r}{others}")
+    return load_named("filters", BY_NAME, name)
 
 
 def filter_class(name: str) -> type[Filter]:
     """The class of the filter of that name, of this package or of another one.
 
     Other packages name theirs in the entry points ``dpcompose.filters``. Raises InvalidInput for
-    an unknown name, and for an entry point that is no subclass of Filter.
+    an unknown name, and for a filter that is read from a text and has no class of its own.
     """
-    if name not in BY_NAME and (name in READERS or name not in added("filters")):
-        known = [each for each in filter_names() if each not in READERS]
-        near = did_you_mean(name, filter_names())
-        others = near or f"; write one of {', '.join(known)}, as sum:1"
-        raise InvalidInput(f"unknown filter {name!r}{others}")
-    kind: Any = load_named("filters", BY_NAME, name)
+    kind = _named(name)
     if not (isinstance(kind, type) and issubclass(kind, Filter)):
-        raise InvalidInput(f"the entry point {name!r} must be a subclass of Filter, not {kind!r}")
+        raise InvalidInput(f"{name} names no subclass of Filter: it is read from a text or a file")
     return kind
 
 
 def parse_filter(text: str) -> Filter:
     """The filter of ``NAME:EPSILON[,delta=0][,rounds-delta=0]``, as ``sum:1`` or ``zcdp:1,1e-6``.
 
-    Also ``certified:FILE.json``, a certificate, and the names of the entry points
-    ``dpcompose.filters`` of other packages, which are subclasses of Filter. Inverse of
-    ``str()``. Raises InvalidInput on anything else.
+    Also the names of the entry points ``dpcompose.filters`` of other packages: subclasses of
+    Filter, or functions that make a filter of the text after the colon. Inverse of ``str()``.
+    Raises InvalidInput on anything else.
     """
     name, _, values = text.strip().partition(":")
-    if name in READERS:
-        read: Filter = load_named("filters", READERS, name)(values)
+    kind = _named(name)
+    if callable(kind) and not isinstance(kind, type):
+        read: Filter = kind(values)
         return read
-    named = grammar.read_once(text)
-    return grammar.made(named, filter_class(named.name))
+    return grammar.made(grammar.read_once(text), filter_class(name))

@@ -19,8 +19,6 @@ FAMILIES = {
     "range": "simulator.theory.guarantees.bounded_range:BoundedRange",
     "renyi": "simulator.theory.guarantees.renyi:RenyiDP",
     "subsampled-gaussian": "simulator.theory.guarantees.subsampled:SubsampledGaussianDP",
-    "random-allocation": "simulator.theory.guarantees.allocated:RandomAllocationDP",
-    "balls-in-bins": "simulator.theory.guarantees.allocated:BallsInBinsDP",
     "discrete-gaussian": "simulator.theory.guarantees.discrete_gaussian:DiscreteGaussianDP",
     "subsampled": "simulator.theory.guarantees.subsampled:SubsampledDP",
     "shuffled": "simulator.theory.guarantees.shuffled:ShuffledDP",
@@ -31,9 +29,7 @@ makes it, as ``module:object``. Their parameters are those of the text."""
 
 FORMS = (
     "pure:EPSILON, approx:EPSILON,DELTA, gdp:MU, gaussian:SIGMA, zcdp:RHO, range:EPSILON, "
-    "renyi:ALPHA,EPSILON, subsampled-gaussian:SIGMA,RATE, "
-    "random-allocation:SIGMA,STEPS[,selected=1], "
-    "balls-in-bins:SIGMA,BINS,EPOCHS[,coefficients=1,...], discrete-gaussian:SIGMA,SENSITIVITY, "
+    "renyi:ALPHA,EPSILON, subsampled-gaussian:SIGMA,RATE, discrete-gaussian:SIGMA,SENSITIVITY, "
     "subsampled:EPSILON,DELTA,RATE, shuffled:EPSILON,REPORTS, dominated:LAW"
 )
 """How the families are written; here, as a list for help loads none of them."""
