@@ -11,16 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.analysis.result import Result
+from simulator.analysis.searches import worst_case
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.knobs import Within, one_of
-from simulator.mechanisms import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns, Table
-from simulator.mechanisms.best_of import best_of_law
+from simulator.mechanisms import Table
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, reached, worst, wrong
+from simulator.teaching.mechanisms import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns
+from simulator.teaching.mechanisms.best_of import best_of_law
+from simulator.teaching.score_orders import (
+    WorstOrder,
+    hockey_stick_terms,
+    largest_loss,
+    worst_order,
+)
 from simulator.theory import compose_laws
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
@@ -29,8 +37,6 @@ from simulator.theory.events import Account, promise, select
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.run_counts import RunCount
 from simulator.theory.laws.finite import FiniteLaw
-from simulator.worst import worst_case
-from simulator.worst.score_orders import WorstOrder, hockey_stick_terms, largest_loss, worst_order
 
 ALICE = counting_query("alice")
 WITH = Database({"alice": 1, "others": 3})

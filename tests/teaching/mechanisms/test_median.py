@@ -14,14 +14,14 @@ from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.mechanisms.median import (
+from simulator.teaching.mechanisms.median import (
     LocalSensitivityMedian,
     SmoothSensitivityMedian,
     admissible_beta,
     median,
     smooth_sensitivity,
 )
-from simulator.mechanisms.scaled_laplace import SCALED_LAPLACE
+from simulator.teaching.mechanisms.scaled_laplace import SCALED_LAPLACE
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from tests.helpers.exploring import examples
 from tests.helpers.laplace_pairs import hockey_stick
@@ -193,6 +193,16 @@ def test_sampling_and_loss():
         assert stats.kstest(sample, stats.laplace(row[b], row[2 + b] / 2).cdf).pvalue < 1e-6
         expected = laws[0].logpdf(sample[:50]) - laws[1].logpdf(sample[:50])
         np.testing.assert_allclose([pair.loss(y) for y in sample[:50]], expected, atol=1e-12)
+
+
+def test_the_draws_are_those_that_are_stated():
+    """An exponential, then a uniform number: the order in which draws are made ahead."""
+    assert SCALED_LAPLACE.draws == "eu"
+    noise, single = np.random.default_rng(5), np.random.default_rng(5)
+    for n in range(100):
+        answer = SCALED_LAPLACE.sample((0.0, 1.0, 2.0, 3.0, 0.4), n % 2, noise)
+        size, place = single.standard_exponential(), single.random()
+        assert answer == n % 2 + (2.0 + n % 2) * size * (1.0 if place < 0.5 else -1.0)
 
 
 @pytest.mark.nightly

@@ -5,7 +5,7 @@ from scipy import stats
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import Breach, InvalidInput
-from simulator.mechanisms.two_party import TwoPartyCount
+from simulator.teaching.mechanisms.two_party import TwoPartyCount
 from simulator.theory import LaplaceLaw
 from simulator.theory.guarantees.pure import PureDP
 from tests.helpers.mechanism_cases import draws

@@ -7,7 +7,7 @@ from scipy import stats
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
+from simulator.teaching.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.theory.guarantees.pure import PureDP
 from tests.helpers.mechanism_cases import draws
 

@@ -17,7 +17,7 @@ from simulator.data.queries import Column
 from simulator.data.queries.arguments import interval
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import open_probability, positive
-from simulator.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
+from simulator.teaching.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 

@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 from simulator.foundations.errors import NotApplicable
-from simulator.mechanisms import FixedRuns, NegativeBinomialRuns, PoissonRuns
+from simulator.teaching.score_orders import (
+    hockey_stick_terms,
+    largest_loss,
+    renyi_terms,
+    worst_order,
+)
 from simulator.theory import FiniteLaw
-from simulator.worst.score_orders import hockey_stick_terms, largest_loss, renyi_terms, worst_order
+from simulator.theory.guarantees.run_counts import FixedRuns, NegativeBinomialRuns, PoissonRuns
 from tests.helpers.selection import best_pair, random_runs
 
 RUNS = [

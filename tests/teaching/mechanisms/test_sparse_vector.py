@@ -13,10 +13,10 @@ from simulator import Database, counting_query
 from simulator.data.databases import ADD_REMOVE
 from simulator.data.queries import function_query
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
-from simulator.mechanisms import SparseVector
 from simulator.mechanisms.above_threshold import first_above_law
 from simulator.mechanisms.quadrature import log_of_integral
-from simulator.mechanisms.sparse_vector import next_chances
+from simulator.teaching.mechanisms import SparseVector
+from simulator.teaching.mechanisms.sparse_vector import next_chances
 from simulator.worst import worst_conversation
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -11,8 +11,9 @@ import scipy
 from simulator import Database, simulate
 from simulator.data.databases import ADD_REMOVE
 from simulator.foundations.errors import Breach, BrokenPromise, InvalidInput
-from simulator.mechanisms import ContinualCounter, Update
-from simulator.mechanisms.continual_counter import (
+from simulator.mechanisms import Update
+from simulator.teaching.mechanisms import ContinualCounter
+from simulator.teaching.mechanisms.continual_counter import (
     prefix_factor,
     square_root_factor,
     tree_factor,

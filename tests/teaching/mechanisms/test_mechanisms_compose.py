@@ -14,15 +14,12 @@ from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.views.views import replay
 from simulator.foundations.errors import Breach, BrokenPromise
-from simulator.mechanisms import (
-    AboveThreshold,
-    Cells,
+from simulator.mechanisms import AboveThreshold, Cells, Laplace, PostProcessed
+from simulator.teaching.mechanisms import (
     JustAFew,
-    Laplace,
     LloydStep,
     LocalSensitivityMedian,
     NameAndShame,
-    PostProcessed,
     SampleAndAggregate,
     SmoothSensitivityMedian,
     TwoPartyCount,

@@ -14,8 +14,8 @@ from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.data.queries.arguments import interval
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
-from simulator.mechanisms.median import admissible_beta, median, smooth_sensitivity
-from simulator.mechanisms.scaled_laplace import ScaledLaplace
+from simulator.teaching.mechanisms.median import admissible_beta, median, smooth_sensitivity
+from simulator.teaching.mechanisms.scaled_laplace import ScaledLaplace
 from simulator.theory.guarantees.pure import ApproxDP
 
 

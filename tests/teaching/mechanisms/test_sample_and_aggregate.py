@@ -8,9 +8,9 @@ from scipy import stats
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.mechanisms import sample_and_aggregate
-from simulator.mechanisms.median import smooth_sensitivity
-from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
+from simulator.teaching.mechanisms import sample_and_aggregate
+from simulator.teaching.mechanisms.median import smooth_sensitivity
+from simulator.teaching.mechanisms.sample_and_aggregate import SampleAndAggregate
 from tests.helpers.laplace_pairs import hockey_stick
 from tests.helpers.mechanism_cases import draws
 

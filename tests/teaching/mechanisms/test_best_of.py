@@ -12,18 +12,9 @@ from simulator import PureDP, simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.mechanisms import (
-    BestOf,
-    Cells,
-    FixedRuns,
-    Gaussian,
-    Laplace,
-    NegativeBinomialRuns,
-    PoissonRuns,
-    RandomizedResponse,
-    Table,
-)
-from simulator.mechanisms.best_of import best_of_guarantee, best_of_law
+from simulator.mechanisms import Cells, Gaussian, Laplace, RandomizedResponse, Table
+from simulator.teaching.mechanisms import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns
+from simulator.teaching.mechanisms.best_of import best_of_guarantee, best_of_law
 from simulator.theory import ApproxDP, GaussianDP, compose_laws
 from simulator.theory.laws.finite import FiniteLaw
 from tests.helpers.cases import case
