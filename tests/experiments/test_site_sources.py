@@ -131,7 +131,8 @@ PROGRAMS = [
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_programs_run_as_they_stand(tmp_path, program, capsys):
+def test_programs_run_as_they_stand(tmp_path, program, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     path = tmp_path / "program.py"
     path.write_text(re.sub(r"trials=[\d_]+", "trials=200", program), encoding="utf-8")
     runpy.run_path(str(path), run_name="__main__")
