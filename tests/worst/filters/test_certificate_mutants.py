@@ -23,7 +23,7 @@ from tests.helpers.second_checker import played, reached
 BASES = {
     "mixed": ("pure:0.6+laplace:0.6+range:0.6", 1.0, 0.02, 0.0, {"plan": "pure:0.3,laplace:0.3"}),
     "pure": ("pure:1.2", 1.0, 0.02, 0.001, {"plan": "pure:0.5,pure:0.2", "sizes": (0.6,)}),
-    "pooled": ("gaussian:0.3+pure:0.4", 1.0, 0.01, 0.0, {"plan": "gaussian:0.2", "pool": 0.2}),
+    "pooled": ("gdp:0.3+pure:0.4", 1.0, 0.01, 0.0, {"plan": "gdp:0.2", "pool": 0.2}),
     "sampled": ("subsampled-gaussian:1,0.4", 1.0, 0.01, 0.0, {"units": 5, "sigmas": (1.0, 2.0)}),
 }
 KERNELS, POOLS = cache(certificate_check.means), cache(certificate_check.gaussian)
