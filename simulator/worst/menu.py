@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 from simulator.adversaries.contract import Challenge
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import positive
