@@ -54,11 +54,11 @@ class RandomAllocationDP(Guarantee):
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; one step of each record where none is given."""
+        """The family of those numbers, one step of each record where none is given."""
         return super().of_numbers([*numbers, 1] if len(numbers) == 2 else numbers)
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: the same steps with at least this noise."""
+        """Whether ``other`` allocates the same steps with at least this noise."""
         if isinstance(other, RandomAllocationDP):
             same = (other.steps, other.selected) == (self.steps, self.selected)
             return same and within(self.sigma, other.sigma)
@@ -149,14 +149,14 @@ class BallsInBinsDP(Guarantee):
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; independent noise where no coefficients are given."""
+        """The family of those numbers, independent noise where no coefficients are given."""
         if len(numbers) < 3:
             raise InvalidInput("balls-in-bins takes SIGMA,BINS,EPOCHS, and coefficients")
         sigma, bins, epochs, *coefficients = numbers
         return cls(sigma, bins, epochs, tuple(coefficients) or (1.0,))  # type: ignore[arg-type]
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: the same bins and noise, at least as much of it."""
+        """Whether ``other`` has the same bins and coefficients with at least this noise."""
         if isinstance(other, BallsInBinsDP):
             mine, others = ((one.bins, one.epochs, one.coefficients) for one in (self, other))
             return mine == others and within(self.sigma, other.sigma)

@@ -62,12 +62,12 @@ class ComposedMechanism:
         return compose(parts, [event.count for event in events])
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the composed mechanism, from its approximate-DP curve."""
         found: float = self._mechanism(events).get_approxDP(delta)
         return found
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the composed mechanism, from its approximate-DP curve."""
         found: float = self._mechanism(events).get_approx_delta(epsilon)
         return found
 

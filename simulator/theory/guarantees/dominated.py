@@ -75,7 +75,7 @@ class DominatedDP(DominatedFamily):
 
     @classmethod
     def of_text(cls, text: str) -> Guarantee:
-        """See :meth:`Guarantee.of_text`; the law as JSON."""
+        """The family of a law in JSON; raises InvalidInput."""
         return cls(LAWS.read(JsonNode(parsed(text, "law"), "law")))
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class DominatedDP(DominatedFamily):
     dominating_law = attained_law = worst_law
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: only an equal law is known to be dominated."""
+        """Whether ``other`` has the same law: no other is known to be dominated."""
         return other.pure_epsilon == 0.0 or other.dominating_law == self.law
 
     def renyi(self, alpha: float) -> float:

@@ -57,7 +57,7 @@ class RenyiDP(Guarantee):
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; orders and epsilons alternate."""
+        """The curve of orders and epsilons that alternate; raises InvalidInput."""
         if not numbers or len(numbers) % 2:
             raise InvalidInput("renyi takes pairs of numbers, as renyi:ALPHA,EPSILON")
         return cls(tuple(numbers[::2]), tuple(numbers[1::2]))
@@ -73,7 +73,7 @@ class RenyiDP(Guarantee):
         return tuple(order for order, _ in self.curve)
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether the Renyi divergences of ``other`` are no larger at all orders of the curve."""
         return all(within(other.renyi(order), value) for order, value in self.curve)
 
     def _hockey_stick(self, epsilon: float) -> float:
@@ -129,7 +129,7 @@ class ZCDP(Guarantee):
         self._set("rho", nonnegative("rho", self.rho))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is rho-zCDP at this rho."""
         return within(other.zcdp_rho, self.rho)
 
     def _hockey_stick(self, epsilon: float) -> float:
