@@ -20,6 +20,7 @@ ROOMS = (
     "simulator.data.queries",
     "simulator.theory",
     "simulator.theory.events",
+    "simulator.training",
     "simulator.analysis",
     "simulator.analysis.estimation",
     "simulator.worst",

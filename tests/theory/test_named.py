@@ -74,5 +74,5 @@ def test_an_unknown_name_is_one_line():
         "planned",
         "sampled",
     ):  # a certificate is read from a file or a long text, and made by no class
-        with pytest.raises(InvalidInput, match="no subclass of Filter"):
+        with pytest.raises(InvalidInput, match="must be a subclass of Filter"):
             filter_class(name)

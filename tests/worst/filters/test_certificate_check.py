@@ -11,15 +11,18 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from simulator.theory import bound
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.laws.laplace import LaplaceLaw
-from simulator.worst import certified_filter
-from simulator.worst.filters import planned_check
-from simulator.worst.filters.certificate_check import ProofRows, Refused, digest_of
+from simulator.worst.filters import certificate_check, certificate_format
+from simulator.worst.filters.certificate_check import ProofRows
+from simulator.worst.filters.certificate_format import Move, Refused, digest_of
+from simulator.worst.filters.certified import small_cost
 from simulator.worst.filters.planned_lattice import Mean, PlanLattice, PlanRows
+from simulator.worst.filters.plans import certified_filter
 from tests.helpers.cases import case
 
 EPSILON, DELTA = 1.0, 1e-3
@@ -48,19 +51,21 @@ def text_of(document, *, sign=True):
 
 
 def test_the_checker_is_short_and_shares_no_code_with_the_search():
-    source = Path(planned_check.__file__).read_text(encoding="utf-8")
-    assert source.count("\n") < 400
-    nodes = list(ast.walk(ast.parse(source)))
-    names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
-    names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
-    own = {name for name in names if name.startswith("simulator")}
-    assert own == {"simulator.worst.filters.certificate_check"}
+    own = set()
+    for module in (certificate_check, certificate_format):
+        source = Path(module.__file__).read_text(encoding="utf-8")
+        assert source.count("\n") <= 400
+        nodes = list(ast.walk(ast.parse(source)))
+        names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+        names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
+        own |= {name for name in names if name.startswith("simulator")}
+    assert own == {"simulator.worst.filters.certificate_format"}
 
 
 @pytest.mark.parametrize("made", [small, pooled])
 def test_it_proves_what_the_search_left_room_for(made):
     filter_ = made()
-    proved = planned_check.check(json.dumps(filter_.certificate()))
+    proved = certificate_check.check(json.dumps(filter_.certificate())).reached
     assert 0.2 * DELTA < proved <= filter_.delta - filter_.rounds_delta
 
 
@@ -86,7 +91,7 @@ def test_smaller_laplace_rounds_are_post_processings():
 def test_the_divergence_of_laplace_noise():
     for size in (0.1, 1.3):
         for x in (-2.0, -0.5, 0.0, 0.05, 0.7, 1.4):
-            own = float(planned_check.laplace_delta(Decimal(x), Decimal(size)))
+            own = float(certificate_check.laplace_delta(Decimal(x).exp(), Decimal(size)))
             exact = mpmath.quad(
                 lambda y, s=size, x=x: (
                     max(mpmath.exp(-abs(y)) - mpmath.exp(x - abs(y - s)), mpmath.mpf(0)) / 2
@@ -96,9 +101,57 @@ def test_the_divergence_of_laplace_noise():
             with case(size, x):
                 assert own == pytest.approx(float(exact), rel=1e-6, abs=1e-9)
     law = LaplaceLaw(0.4)
-    assert float(planned_check.laplace_delta(Decimal("0.1"), Decimal("0.4"))) == pytest.approx(
+    assert float(
+        certificate_check.laplace_delta(Decimal("0.1").exp(), Decimal("0.4"))
+    ) == pytest.approx(
         float(law.hockey_stick(0.1)) if hasattr(law, "hockey_stick") else 1 - math.exp(-0.15)
     )
+
+
+def gaussian_delta(u, t):
+    mu = mpmath.sqrt(t)
+    x = mpmath.log(u)
+    return mpmath.ncdf(mu / 2 - x / mu) - u * mpmath.ncdf(-mu / 2 - x / mu)
+
+
+@pytest.mark.parametrize(("epsilon", "reserve"), [(0.01, 1e-4), (0.1, 0.02), (0.7, 0.3), (0.02, 1)])
+def test_a_small_round_costs_what_lemma_6_says(epsilon, reserve):
+    cost = small_cost(epsilon, reserve)
+    p = 1 / (1 + mpmath.exp(-epsilon))
+
+    def gap(share):
+        """The least difference over u with only a share of the excess over eps^2."""
+        after = reserve + epsilon**2 + share * (cost - epsilon**2)
+        found = []
+        for x in np.linspace(-6, 6, 49) * math.sqrt(reserve):
+            u = mpmath.exp(x)
+            both = p * gaussian_delta(u * mpmath.exp(-epsilon), reserve)
+            both += (1 - p) * gaussian_delta(u * mpmath.exp(epsilon), reserve)
+            found.append(gaussian_delta(u, after) - both)
+        return min(found)
+
+    assert gap(1.0) >= 0.0
+    assert gap(0.0) < 0.0  # without the excess it fails
+
+
+def test_kernel_of_the_gaussian_is_above_it_and_close():
+    from decimal import Decimal
+
+    square, step = Decimal("0.01"), Decimal("0.02")
+    with localcontext(Context(prec=60)):
+        mean = certificate_check.gaussian(square, step)
+    losses, weights = (np.array(column) for column in zip(*mean.pairs, strict=True))
+    losses, infinite = losses * float(step), mean.infinite
+    assert weights.sum() + infinite == pytest.approx(1.0, abs=1e-14)
+    for x in np.linspace(-0.5, 0.7, 61):
+        spread = infinite + weights @ np.maximum(0.0, -np.expm1(np.minimum(x - losses, 0.0)))
+        exact = float(gaussian_delta(mpmath.exp(x), 0.01))
+        assert exact * (1.0 - 1e-13) <= spread <= exact + 0.01
+    mu = 0.1
+    for x in (-0.3, 0.0, 0.2, 0.5):
+        plain = ndtr(mu / 2 - x / mu) - math.exp(x) * ndtr(-mu / 2 - x / mu)
+        found = certificate_check.gaussian_delta(Decimal(x), square)
+        assert float(found) == pytest.approx(plain, rel=1e-11)
 
 
 def rows_of(step, reach, pad):
@@ -109,8 +162,8 @@ def rows_of(step, reach, pad):
 def test_the_mean_over_laplace_noise_is_above_the_exact_one_and_close():
     step, size, reach = 0.02, 0.3, 100
     with localcontext(Context(prec=60)):
-        move = planned_check.Move({"kind": "laplace", "size": size, "falls": [[1, 1]]}, 1)
-        mean = planned_check.mean_of(move, Decimal(step))
+        move = Move("laplace", 0.0, size, ((1, 1),))
+        (mean,) = certificate_check.means(move, Decimal(step))
         rows = rows_of(step, reach, mean.reach + 2)
     found = mean.of_row(rows, 0)
     x = step * np.arange(-reach, reach + 1)
@@ -126,7 +179,7 @@ def test_the_mean_over_bounded_range_is_above_every_pair_and_close():
     step, width, reach = 0.02, 12, 80
     size = step * width
     with localcontext(Context(prec=60)):
-        mean = planned_check.RangeMean(Decimal(step) * width, Decimal(step))
+        mean = certificate_check.RangeMean(Decimal(step) * width, Decimal(step))
         rows = rows_of(step, reach, width + 2)
     x = step * np.arange(-reach, reach + 1)
     smooth = 1.0 - np.exp(x) / (1.0 + np.exp(3.0 * x)) ** (1 / 3)  # convex and decreasing in u
@@ -193,7 +246,7 @@ def test_a_certificate_changed_in_any_number_is_refused(made):
     assert len(paths) > 40
     for path in paths:
         with pytest.raises(Refused, match=r"digest|version is not 1"):
-            planned_check.check(text_of(changed(document, path, next_to), sign=False))
+            certificate_check.check(text_of(changed(document, path, next_to), sign=False))
 
 
 def reached(document):
@@ -223,7 +276,7 @@ def test_a_certificate_of_its_own_digest_proves_what_its_rows_reach(most):
     for path in paths[:: len(paths) // most]:
         other = changed(document, path, lambda x: max(x - 2, 1) if type(x) is int else 1.001 * x)
         try:
-            proved, why = planned_check.check(text_of(other)), ""
+            proved, why = certificate_check.check(text_of(other)).reached, ""
         except Refused as error:
             proved, why = math.inf, str(error)
         if "rows reach" in why:
@@ -260,7 +313,7 @@ UNSOUND = [
 def test_an_unsound_number_is_refused_with_a_digest_of_its_own(path, change):
     document = changed(pooled().certificate(), path, change)
     with pytest.raises(Refused) as caught:
-        planned_check.check(text_of(document))
+        certificate_check.check(text_of(document))
     assert "\n" not in str(caught.value)
     assert "digest" not in str(caught.value)
 
@@ -269,10 +322,24 @@ def test_an_unsound_number_is_refused_with_a_digest_of_its_own(path, change):
 @pytest.mark.parametrize("name", ["moves", "plan", "rows", "grid", "pool", "delta"])
 def test_a_wrong_value_is_refused_in_one_line(name, wrong):
     with pytest.raises(Refused) as caught:
-        planned_check.check(text_of(small().certificate() | {name: wrong}))
+        certificate_check.check(text_of(small().certificate() | {name: wrong}))
     assert "\n" not in str(caught.value)
 
 
 def test_the_sound_direction_is_accepted():
     document = changed(small().certificate(), ("delta",), lambda x: 1.01 * x)
-    assert planned_check.check(text_of(document)) <= DELTA
+    assert certificate_check.check(text_of(document)).reached <= DELTA
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "3", '{"dpcompose": 1}', "[" * 100_000])
+def test_what_is_no_certificate_is_refused(text):
+    with pytest.raises(certificate_check.Refused):
+        certificate_check.check(text)
+
+
+def test_a_name_that_stands_twice_is_refused():
+    """The first of two deltas is what another reader may take."""
+    text = text_of(small().certificate())
+    twice = text.replace('"epsilon"', '"epsilon": 0.5, "epsilon"', 1)
+    with pytest.raises(Refused, match="two members of an object have one name"):
+        certificate_check.check(twice)
