@@ -131,7 +131,7 @@ class CertifiedFilter(Filter):
         return {k: rate for k in self.largest if SAMPLED in k and sigma_of(k) <= sigma}
 
     def price_of(self, mechanism: Accounted, relation: Any) -> Price:
-        """The price of its Laplace law where the filter has moves of them, else of its guarantee."""
+        """The price of its Laplace law where the filter lists such moves, else of its guarantee."""
         law = mechanism.worst_law(relation)
         if isinstance(law, LaplaceLaw) and "laplace" in self.largest:
             return self.price_of_size("laplace", law.epsilon)
