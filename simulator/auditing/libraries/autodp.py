@@ -35,7 +35,7 @@ def truthful(epsilon: float) -> float:
 
 
 def _written(event: PrivacyEvent, fourier: bool) -> str:
-    """The library's constructor of one round."""
+    """The library's mechanism of one round, as Python text."""
     phi = ", phi_off=False" if fourier else ""
     if event.kind == GAUSSIAN:
         return f"GaussianMechanism({1.0 / event.parameter!r}{phi})"
@@ -47,7 +47,7 @@ def _written(event: PrivacyEvent, fourier: bool) -> str:
 
 
 class ComposedMechanism:
-    """The approximate DP of a composed mechanism."""
+    """The library's composition of the rounds, by one of its two composers."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
