@@ -138,8 +138,9 @@ def decode(run: str, record: bytes) -> Block:
 def scan(data: Any, run: str) -> Scan:
     """Find every complete record in ``data`` (bytes, or a memory map).
 
-    ``run`` is the identity of the run. Raises :class:`InvalidInput` for the log of another run, for
-    a record that :func:`encode` cannot have written, and for a file that is no block log. Takes a time linear in the size of the file.
+    ``run`` is the identity of the run. Takes a time linear in the size of the file. Raises
+    :class:`InvalidInput` for the log of another run, for a record that :func:`encode` cannot have
+    written, and for a file that is no block log.
     """
     begins = bytes(data[:OPENING_SIZE])
     whole = begins.startswith(_OPENING) and len(begins) == OPENING_SIZE and begins[-1:] == b"\n"
