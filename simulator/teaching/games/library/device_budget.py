@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from simulator.analysis.searches import worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.foundations.knobs import Within
 from simulator.teaching.games.model import game
@@ -23,7 +24,6 @@ from simulator.teaching.mechanisms.device import (
 )
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.pure import PureDP
-from simulator.worst import worst_conversation
 
 
 @game(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.analysis.result import Result
+from simulator.analysis.searches import worst_case
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
@@ -36,7 +37,6 @@ from simulator.theory.events import Account, promise, select
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.run_counts import RunCount
 from simulator.theory.laws.finite import FiniteLaw
-from simulator.worst import worst_case
 
 ALICE = counting_query("alice")
 WITH = Database({"alice": 1, "others": 3})
