@@ -125,6 +125,7 @@ PROGRAMS = [
     for number, program in enumerate(
         re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.S)
     )
+    if "def test_" not in program
 ]
 
 
