@@ -60,20 +60,15 @@ def _loaded(kind: Kind, point: EntryPoint) -> Any:
     try:
         return point.load()
     except ModuleNotFoundError as error:
-        if not point.module.startswith(f"{error.name}"):
-            raise InvalidInput(_why(kind, point, error)) from error
-        raise InvalidInput(
-            f"{point.name!r} of dpcompose.{kind} is not here: {error.name} is not installed"
-        ) from error
+        raise _unloadable(kind, point, f"{error.name} is not installed") from error
     except Exception as error:  # code of another package
-        raise InvalidInput(_why(kind, point, error)) from error
+        raise _unloadable(kind, point, f"{type(error).__name__}: {error}") from error
 
 
-def _why(kind: Kind, point: EntryPoint, error: Exception) -> str:
+def _unloadable(kind: Kind, point: EntryPoint, why: str) -> InvalidInput:
     package = f" of {point.dist.name}" if point.dist is not None else ""
-    return (
-        f"the entry point {point.name!r} of dpcompose.{kind}{package} cannot be loaded: "
-        f"{type(error).__name__}: {error}"
+    return InvalidInput(
+        f"the entry point {point.name!r} of dpcompose.{kind}{package} cannot be loaded: {why}"
     )
 
 

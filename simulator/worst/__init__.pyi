@@ -1,9 +1,7 @@
 from .conversations import WorstConversation, worst_conversation
 from .dominating import dominating_law
-from .filters.certificate_files import read_certified
-from .filters.certified import CertifiedFilter, certified_filter
-from .filters.planned import PlannedFilter
-from .filters.sampled import SampledFilter
+from .filters.certified import CertifiedFilter, read_certified
+from .filters.plans import certified_filter
 from .game import Game
 from .least_odometer import LeastOdometer, least_odometer
 from .menu import Entry
@@ -20,9 +18,7 @@ __all__ = [
     "Game",
     "LeastOdometer",
     "OwnFilter",
-    "PlannedFilter",
     "Policy",
-    "SampledFilter",
     "WorstCase",
     "WorstConversation",
     "WorstOdometer",

@@ -84,5 +84,5 @@ def test_an_unknown_name_is_one_line():
     with pytest.raises(InvalidInput, match="'summ'; did you mean sum"):
         parse_filter("summ:1")
     for name in ("certified", "planned", "sampled"):  # read from a file or a long text
-        with pytest.raises(InvalidInput, match="no subclass of Filter"):
+        with pytest.raises(InvalidInput, match="must be a subclass of Filter"):
             filter_class(name)

@@ -56,7 +56,9 @@ def filter_class(name: str) -> type[Filter]:
     """
     kind = _named(name)
     if not (isinstance(kind, type) and issubclass(kind, Filter)):
-        raise InvalidInput(f"{name} names no subclass of Filter: it is read from a text or a file")
+        raise InvalidInput(
+            f"the entry point {name!r} must be a subclass of Filter, not {kind!r:.80}"
+        )
     return kind
 
 

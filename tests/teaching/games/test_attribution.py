@@ -9,14 +9,14 @@ import pytest
 from experiments.stages import ROOT
 from simulator import PureDP
 from simulator.teaching.games import Standing, find
-from simulator.teaching.games.library.attribution import echo
-from simulator.teaching.games.library.device_budget import (
+from simulator.teaching.mechanisms.device import (
     NO_DEVICE,
     NOTHING_SHOWN,
     UNITS,
     WHOLE,
     Device,
 )
+from simulator.teaching.mechanisms.reaction import echo
 from simulator.worst import worst_case, worst_conversation
 
 
