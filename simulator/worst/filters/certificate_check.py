@@ -290,7 +290,7 @@ def means(move: Move, step: Decimal) -> list[Mean]:
         return [response(size, step)]
     if move.kind == "range":
         return [RangeMean(size, step)]
-    if move.kind == "gaussian":
+    if move.kind == "gdp":
         return [gaussian(size * size, step)]
     if move.kind == "laplace":
         return [spread(range_to(size / step), step, lambda u: laplace_delta(u, size))]
