@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import (
     nonnegative,
-    numeral,
     open_probability,
     positive,
     whole,
@@ -17,7 +17,7 @@ from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.gaussian_curve import gaussian_mu
-from simulator.worst.filters.certificate_format import PARAMETERS, SAMPLED, Refused
+from simulator.worst.filters.certificate_format import SAMPLED, Refused
 from simulator.worst.filters.certified import CertifiedFilter, proof
 from simulator.worst.filters.planned_lattice import PlanLattice
 from simulator.worst.filters.planned_rows import search
@@ -41,6 +41,19 @@ USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 20}
 """The promised epsilon over the rounds of the plan, where the user has none."""
 
 
+_Size = tuple[str, float]
+_SIZES: dict[str, Callable[..., _Size]] = {
+    "pure": lambda epsilon: ("pure", epsilon),
+    "laplace": lambda epsilon: ("laplace", epsilon),
+    "range": lambda epsilon: ("range", epsilon),
+    "gdp": lambda mu: ("gaussian", mu),
+    "gaussian": lambda sigma: ("gaussian", 1.0 / positive("sigma", sigma)),
+}
+"""The kind and the size of a round, by the name in a text."""
+_WRITTEN = {"pure": "pure", "laplace": "laplace", "range": "range", "gaussian": "gdp"}
+"""The name in a text, by the kind, of which the size is the parameter."""
+
+
 def parse_kinds(family: str) -> dict[str, float]:
     """The largest size of each kind of ``laplace:0.5`` or ``pure:0.3+range:0.5``.
 
@@ -48,8 +61,8 @@ def parse_kinds(family: str) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for part in family.split("+"):
-        kind, size, rounds = _entry(part, f"family {family!r}")
-        if kind in found or rounds is not None:
+        kind, size = _size(grammar.read(part), f"family {family!r}")
+        if kind in found or "*" in part:
             raise InvalidInput(f"family {family!r}: write each kind once, as pure:0.3+laplace:0.5")
         found[kind] = size
     return found
@@ -61,31 +74,22 @@ def parse_plan(plan: Plan) -> list[tuple[str, float, int | None]]:
     An entry before the last without a number of rounds is of one round. Raises InvalidInput on
     anything else.
     """
-    entries = plan.split(",") if isinstance(plan, str) else list(plan)
+    entries = grammar.split(plan) if isinstance(plan, str) else list(map(str, plan))
     if not entries:
         raise InvalidInput("a plan needs a round, as pure:0.1")
-    found = [_entry(entry, "plan") for entry in entries]
+    named = [grammar.read(entry) for entry in entries]
     return [
-        (kind, size, 1 if rounds is None and i < len(found) else rounds)
-        for i, (kind, size, rounds) in enumerate(found, 1)
+        (*_size(each, "plan"), 1 if each.count is None and i < len(named) else each.count)
+        for i, each in enumerate(named, 1)
     ]
 
 
-def _entry(text: str, where: str) -> tuple[str, float, int | None]:
-    """The kind, the size and the number of ``pure:0.1*2``."""
-    kind, _, values = str(text).strip().partition(":")
-    size, times, rounds = values.partition("*")
-    if kind not in PARAMETERS:
-        raise InvalidInput(f"{where}: {text!r} must be of {', '.join(PARAMETERS)}, as pure:0.1")
-    try:
-        found = kind, positive(f"the size of {kind}", numeral(size)), int(rounds) if times else None
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise InvalidInput(f"{where}: {error}") from None
-        raise InvalidInput(f"{where}: {text!r} is not KIND:SIZE or KIND:SIZE*ROUNDS") from None
-    if found[2] is not None and found[2] < 1:
-        raise InvalidInput(f"{where}: {text!r} must have one round or more")
-    return found
+def _size(named: grammar.Term, where: str) -> _Size:
+    """The kind and the size of a round such as ``pure:0.1``."""
+    if named.name not in _SIZES:
+        raise InvalidInput(f"{where}: {named} must be of {', '.join(_SIZES)}, as pure:0.1")
+    kind, size = grammar.made(named, _SIZES[named.name])
+    return kind, positive(f"{where}: the size of {named.name}", size)
 
 
 def certified_filter(
@@ -107,8 +111,9 @@ def certified_filter(
     ----------
     family : the largest size of each kind, as ``"laplace:0.5"`` or ``"pure:0.3+range:0.5"``: eps of
         any eps-DP mechanism, shift over scale of Laplace noise on one number, eps of mechanisms of
-        bounded range, mu of ``gaussian``. Or ``"subsampled-gaussian:1,0.05"``: Gaussian noise of
-        sigma from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively.
+        bounded range, mu of ``gdp``, or sigma of ``gaussian``. Or
+        ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma from 1 on a Poisson sample of
+        rate up to 0.05, both chosen adaptively.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
     plan : the rounds that are expected, in their order, as ``"pure:0.1*2,pure:0.01"`` or a list of
         such entries. The last one repeats as long as it fits. By default many rounds of one size.
@@ -176,16 +181,19 @@ def _planned(
         if len(largest) == 1 and kind in BY_FORMULA:
             raise InvalidInput(
                 f"without a plan, {family} has the filter {BY_FORMULA[kind]}:{epsilon!r},{delta!r},"
-                f" which needs no certificate; give a plan, as {kind}:{most / 10:g}, for one"
+                f" which needs no certificate; give a plan, as {_WRITTEN[kind]}:{most / 10:g}, for "
+                "one"
             )
         if sizes or pool is not None or spare is not None:
             raise InvalidInput("sizes, a pool and a spare share are of a plan; give a plan")
-        plan = f"{kind}:{min(most, epsilon / USUAL_SHARE[kind])!r}"
+        plan = f"{_WRITTEN[kind]}:{min(most, epsilon / USUAL_SHARE[kind])!r}"
         pool, spare = USUAL_POOL, USUAL_SPARE
     listed = parse_plan(plan)
     for kind, size, _ in listed:
         if size > largest.get(kind, 0.0):
-            raise InvalidInput(f"the plan's {kind}:{size:g} is not within the family {family}")
+            raise InvalidInput(
+                f"the plan's {_WRITTEN[kind]}:{size:g} is not within the family {family}"
+            )
     share = open_probability("the pool's share", pool) if pool else 0.0
     left = open_probability("the spare share of delta", spare) if spare else 0.0
     squares = share * gaussian_mu(epsilon, delta - leaks) ** 2

@@ -39,9 +39,7 @@ def small():
 @cache
 def pooled():
     """A filter with Gaussians and a pool."""
-    return certified_filter(
-        "gaussian:0.12+pure:0.1", EPSILON, DELTA, 1e-4, plan="gaussian:0.1", pool=0.2
-    )
+    return certified_filter("gdp:0.12+pure:0.1", EPSILON, DELTA, 1e-4, plan="gdp:0.1", pool=0.2)
 
 
 def text_of(document, *, sign=True):
