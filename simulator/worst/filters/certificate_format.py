@@ -20,7 +20,7 @@ MEMBERS = (
     "dpcompose", "version", "epsilon", "delta", "rounds_delta", "rows", "plan", "moves", "pool",
     "grid", "digest",
 )  # fmt: skip
-PARAMETERS = {"pure": "eps", "laplace": "shift/scale", "range": "eps", "gaussian": "mu"}
+PARAMETERS = {"pure": "eps", "laplace": "shift/scale", "range": "eps", "gdp": "mu"}
 """What the size of a round is, by its kind; the rate where the kind is SAMPLED:SIGMA."""
 SAMPLED = "subsampled-gaussian"
 MOST = 20_000

@@ -41,7 +41,7 @@ from simulator.worst.filters.planned_rows import Falls, Run
 MOST_BYTES = 1 << 24
 """Of a certificate's file."""
 FAMILIES: dict[str, Callable[..., Guarantee]] = {
-    "pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP, SAMPLED: SubsampledGaussianDP,
+    "pure": PureDP, "range": BoundedRange, "gdp": GaussianDP, SAMPLED: SubsampledGaussianDP,
 }  # fmt: skip
 ROWS_ONLY = ",rows-only"
 """Written after the certificate of a filter without basic composition."""
@@ -119,7 +119,7 @@ class CertifiedFilter(Filter):
         core = guarantee.core
         if core.pure_epsilon == 0.0:
             return (_FREE, -1.0, 0.0, guarantee.leak)
-        sizes = {"pure": core.pure_epsilon, "range": core.range_width, "gaussian": core.gdp_mu}
+        sizes = {"pure": core.pure_epsilon, "range": core.range_width, "gdp": core.gdp_mu}
         if isinstance(core, SubsampledGaussianDP):
             sizes |= self._sampled(core.sigma, core.rate)
         elif isinstance(core, GaussianDP):
@@ -162,8 +162,8 @@ class CertifiedFilter(Filter):
         squares = []
         if epsilon * epsilon <= min(self.floor, 0.25):
             squares.append(small_cost(epsilon, self.floor) * (1.0 + 2.0**-40))
-        if math.isfinite(sizes.get("gaussian", math.inf)):
-            squares.append(sizes["gaussian"] ** 2)
+        if math.isfinite(sizes.get("gdp", math.inf)):
+            squares.append(sizes["gdp"] ** 2)
         small = min(epsilon, *sizes.values()) < min(size for _, size, _ in self.plan)
         square = min(squares, default=-1.0) if small and self.pool else -1.0
         found = [self._move(kind, size) for kind, size in listed.items()]
