@@ -19,7 +19,6 @@ from simulator.adversaries import Rule, registry
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.compiling import numba_compile
 from simulator.engine.compiled.plain_kernel import Engine
-
 from simulator.errors import InvalidInput
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.runner.worker import Player

@@ -29,8 +29,8 @@ BASES = {
 }
 KERNELS, POOLS = cache(certificate_check.means), cache(certificate_check.gaussian)
 LATTICE = {"mixed": 1e-2, "pure": 1e-9, "pooled": 1e-2, "sampled": 4e-2}
-"""Largest relative excess of the check, by its lattice: sampled Gaussians have 7 points for the root
-of a row's variance, so .015 to .03. Only what it lacks would be unsound, see ``OWN``."""
+"""Largest relative excess of the check, by its lattice: sampled Gaussians have 7 points for the
+root of a row's variance, so .015 to .03. Only what it lacks would be unsound, see ``OWN``."""
 OWN = 2e-3
 """Of the second checker."""
 
@@ -195,7 +195,9 @@ def hold(name, count, seed):
         second = reached(document)
         least = document["delta"] - document["rounds_delta"]
         assert second <= rows * (1.0 + OWN)
-        assert reached(on_whole_steps(document)) >= rows * (1.0 - LATTICE[name] - OWN)
+        ranges = any(move["kind"] == "range" for move in document["moves"])
+        stepped = reached(on_whole_steps(document)) if ranges else second
+        assert stepped >= rows * (1.0 - LATTICE[name] - OWN)
         if proved is None:
             beyond += 1
             continue
@@ -213,9 +215,11 @@ def hold(name, count, seed):
     return accepted, beyond
 
 
-@pytest.mark.parametrize("name", BASES)
-def test_no_mutant_is_accepted_that_admits_more_than_is_true(name):
-    accepted, _ = hold(name, 60, 11)
+@pytest.mark.parametrize(
+    ("name", "count"), [("mixed", 80), ("pure", 150), ("pooled", 25), ("sampled", 25)]
+)
+def test_no_mutant_is_accepted_that_admits_more_than_is_true(name, count):
+    accepted, _ = hold(name, count, 11)
     assert accepted > 1
 
 
