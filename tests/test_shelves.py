@@ -78,8 +78,8 @@ def test_a_command_that_has_gone_says_so_in_one_line(house):
         done = run(folder, "-c", CALL, point.name)
         assert done.returncode == 2
         assert done.stderr == (
-            f"error: {point.name!r} of dpcompose.commands is not here: simulator.{shelf.name} is "
-            "not installed\n"
+            f"error: the entry point {point.name!r} of dpcompose.commands of dpcompose cannot be "
+            f"loaded: simulator.{shelf.name} is not installed\n"
         )
     assert gone or shelf.name == "training"
 

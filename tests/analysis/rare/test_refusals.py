@@ -59,7 +59,7 @@ def test_a_dominating_weight_leaves_the_valid_ends():
     """Tilted the other way a Gaussian's weights e^{-theta L} have no bound on the event."""
     family = GaussianDP(1.0)
     adversary = make("fixed-worst-case", family, ROUNDS)
-    event = estimated(adversary, 0.0, 3000, "tilted:-1", family=family)
+    event = estimated(adversary, 0.0, 3000, "tilted:-1", family=family, seed=1)
     mu = math.sqrt(ROUNDS)
     for found, truth in (
         (event.tail, ndtr(0.5 * mu)),

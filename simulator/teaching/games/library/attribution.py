@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.analysis.simulate import simulate
-from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.data.queries import Query, counting_query
+from simulator.data.databases import Database
+from simulator.data.queries import counting_query
 from simulator.engine.sampling import Tilted
 from simulator.foundations.knobs import Within
-from simulator.mechanisms import Laplace, RandomizedResponse, ScalarMechanism
-from simulator.mechanisms.base import Scalars
-from simulator.mechanisms.finite import FINITE, table_row
+from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
+from simulator.teaching.mechanisms.reaction import Reaction, echo
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.pure import PureDP
@@ -31,45 +29,6 @@ SHOWN, OTHER = "ads on site 0", "ads on site 1"
 WHOLE = Database([DEVICE, SHOWN, OTHER])
 ON_IT = counting_query(DEVICE)
 NO_DEVICE, NOTHING_SHOWN = WHOLE.remove(DEVICE), WHOLE.remove(SHOWN)
-
-
-def echo(epsilon: float, buyers: int) -> tuple[np.ndarray, np.ndarray]:
-    """The law of a report on ``buyers`` other devices, which buy if another site's answer is 1.
-
-    Both answers are geometric with parameter ``epsilon``, the second on 0..buyers. Two vectors:
-    the first without the device of the first answer, the second with it.
-    """
-    y = np.arange(buyers + 1)
-    ratio = math.exp(-epsilon)
-    report = np.where(y < buyers, (1.0 - ratio) * ratio**y, ratio**y) / (1.0 + ratio)
-    report[0] = 1.0 / (1.0 + ratio)
-    one = 1.0 / (1.0 + math.exp(epsilon))
-    return (1.0 - one) * report + one * report[::-1], one * report + (1.0 - one) * report[::-1]
-
-
-@dataclass(frozen=True)
-class Reaction(ScalarMechanism):
-    """One site's report on devices that react to the answer that another site received.
-
-    ``query`` counts the device; ``epsilon`` is that of either report; for ``buyers`` see
-    :func:`echo`. The answer is a count. By post-processing of the other site's answer it is
-    epsilon-DP.
-    """
-
-    query: Query
-    epsilon: float
-    buyers: int
-
-    scalars: ClassVar[Scalars] = FINITE
-
-    def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
-        """That of the other site's report."""
-        return PureDP(self.epsilon)
-
-    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
-        """The laws of the count."""
-        laws = echo(self.epsilon, self.buyers)
-        return table_row(laws[int(value_0)], laws[int(value_1)])
 
 
 @game(

@@ -8,19 +8,21 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from simulator.analysis.searches import worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.knobs import Within
-from simulator.mechanisms import ContinualCounter, Node, ResponseTree, Update
-from simulator.mechanisms.continual_counter import (
+from simulator.mechanisms import Node, ResponseTree, Update
+from simulator.teaching.games.model import game
+from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
+from simulator.teaching.mechanisms import ContinualCounter
+from simulator.teaching.mechanisms.continual_counter import (
     changes,
     prefix_factor,
     square_root_factor,
     tree_factor,
 )
-from simulator.teaching.games.model import game
-from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.gaussian import GaussianDP
@@ -29,7 +31,6 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import worst_conversation
 
 NOTHING = Database({})
 TREE = "Dwork and others 2010; Chan, Shi and Song 2011"

@@ -12,7 +12,6 @@ from simulator.analysis.estimation import tail_violation
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.foundations.knobs import Within
 from simulator.foundations.wording import count_of
-from simulator.mechanisms.published import NameAndShame
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import Playing, play
 from simulator.teaching.claims.ledger.shared.exact_values import random_pairs
@@ -21,6 +20,7 @@ from simulator.teaching.claims.ledger.theorems.robustness import post_processing
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import worse_experiment
+from simulator.teaching.mechanisms.published import NameAndShame
 from simulator.theory.guarantees.pure import ApproxDP
 
 Size = Annotated[int, "rows of the database (all combinations are listed)", Within(1, 5)]

@@ -13,7 +13,6 @@ from simulator.data.queries import histogram_query
 from simulator.foundations.knobs import Within
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.laplace import VectorLaplacePair
-from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.teaching.claims.findings import follows, number, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import Playing, play
 from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, People, Seed
@@ -21,6 +20,7 @@ from simulator.teaching.claims.ledger.theorems.robustness import group_privacy
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import seen_within
+from simulator.teaching.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.theory.guarantees.pure import PureDP
 
 AgainstFirst = Annotated[bool, "whether the claim in the proof is read against D_0"]

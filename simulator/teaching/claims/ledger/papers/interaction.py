@@ -9,9 +9,9 @@ from typing import Annotated
 import numpy as np
 
 from simulator import PureDP
+from simulator.analysis.searches import dominating_law, worst_conversation
 from simulator.foundations.knobs import Within
-from simulator.mechanisms import ContinualCounter, ResponseTree
-from simulator.mechanisms.continual_counter import tree_factor
+from simulator.mechanisms import ResponseTree
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Seed
 from simulator.teaching.claims.ledger.shared.random_trees import (
@@ -23,17 +23,14 @@ from simulator.teaching.claims.ledger.shared.random_trees import (
 )
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
-from simulator.teaching.games.library.parallel_updates import (
-    PartOfData,
-    response,
-    search,
-    tight_delta,
-)
+from simulator.teaching.games.library.parallel_updates import response, search, tight_delta
+from simulator.teaching.mechanisms import ContinualCounter
+from simulator.teaching.mechanisms.continual_counter import tree_factor
+from simulator.teaching.mechanisms.parts_of_data import PartOfData
 from simulator.theory import ApproxDP
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import dominating_law, worst_conversation
 
 Stream = Annotated[int, "elements of the stream", Within(2, 256)]
 Spared = Annotated[int, "blocks that the noise is not for", Within(0, 6)]

@@ -11,9 +11,9 @@ from simulator.teaching.claims.findings import upper_bound
 from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.score_orders import largest_loss, renyi_terms, worst_order
 from simulator.theory.events import promise, select
 from simulator.theory.guarantees.run_counts import FixedRuns, NegativeBinomialRuns, PoissonRuns
-from simulator.worst.score_orders import largest_loss, renyi_terms, worst_order
 
 MeanRuns = Annotated[float, "mean number of runs", Within(1.0, 10000.0)]
 Shape = Annotated[float, "shape of the law of the number of runs", Within(-0.9, 100.0)]

@@ -10,8 +10,8 @@ from simulator.teaching.claims.findings import equal, number, statement, upper_b
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Factor
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
-from simulator.teaching.games.library.hidden_state import contracted
-from simulator.teaching.games.library.last_iterate import heuristic, remembered
+from simulator.teaching.games.library.last_iterate import heuristic
+from simulator.teaching.mechanisms.descents import contracted, remembered
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw

@@ -12,7 +12,6 @@ from scipy.stats import binom
 from simulator.data.databases import Database
 from simulator.foundations.knobs import Within
 from simulator.mechanisms import RandomizedResponse
-from simulator.mechanisms.published import NameAndShame
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import (
     ALICE,
@@ -32,6 +31,7 @@ from simulator.teaching.claims.simulated_findings import (
     largest_loss_seen,
     simulated,
 )
+from simulator.teaching.mechanisms.published import NameAndShame
 from simulator.theory import ApproxDP, PureDP
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw

@@ -9,13 +9,13 @@ from typing import Annotated
 import numpy as np
 
 from simulator.foundations.knobs import Within
-from simulator.mechanisms.median import admissible_beta
 from simulator.teaching.claims.findings import number, statement
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon
 from simulator.teaching.claims.ledger.zhang2020.sensitivity import all_values, replaced
 from simulator.teaching.claims.ledger.zhang2020.smooth import distance, smoothed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.mechanisms.median import admissible_beta
 
 Rows = Annotated[int, "rows of the database", Within(1, 30_000)]
 Largest = Annotated[float, "the largest value that is claimed for", Within(1e-12, 1e12)]

@@ -15,7 +15,6 @@ from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import Breach
 from simulator.foundations.knobs import Within
-from simulator.mechanisms.two_party import TwoPartyCount
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth, random_pairs
@@ -28,6 +27,7 @@ from simulator.teaching.claims.simulated_findings import (
     seen_within,
     simulated,
 )
+from simulator.teaching.mechanisms.two_party import TwoPartyCount
 from simulator.theory import PureDP
 
 Record = tuple[int, int]

@@ -12,11 +12,11 @@ from simulator.data.queries import function_query
 from simulator.foundations.knobs import Within
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Laplace, Mechanism
-from simulator.mechanisms.median import LocalSensitivityMedian
 from simulator.teaching.claims.findings import equal, number, statement
 from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.mechanisms.median import LocalSensitivityMedian
 
 Values = tuple[int, ...]
 Ascending = Annotated[Values, "the values of the database, ascending"]

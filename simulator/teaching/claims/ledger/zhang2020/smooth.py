@@ -11,7 +11,6 @@ import numpy as np
 
 from simulator.data.databases import REPLACE_ONE
 from simulator.foundations.knobs import Within
-from simulator.mechanisms.median import smooth_sensitivity
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, NoiseFactor, Seed
 from simulator.teaching.claims.ledger.zhang2020.sensitivity import (
@@ -22,6 +21,7 @@ from simulator.teaching.claims.ledger.zhang2020.sensitivity import (
 )
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.mechanisms.median import smooth_sensitivity
 
 Beta = Annotated[float, "how fast smooth sensitivity decays", Within(1e-9, 100.0)]
 Decay = Annotated[float, "the exponent of the decay is multiplied by it", Within(0.0, 100.0)]

@@ -16,13 +16,6 @@ from simulator.foundations.errors import BrokenPromise
 from simulator.foundations.knobs import Within
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Mechanism
-from simulator.mechanisms.median import (
-    LocalSensitivityMedian,
-    SmoothSensitivityMedian,
-    admissible_beta,
-    smooth_sensitivity,
-)
-from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, NoiseFactor, Seed
@@ -31,6 +24,13 @@ from simulator.teaching.claims.ledger.zhang2020.smooth import scaled_laplace_del
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import worse_experiment
+from simulator.teaching.mechanisms.median import (
+    LocalSensitivityMedian,
+    SmoothSensitivityMedian,
+    admissible_beta,
+    smooth_sensitivity,
+)
+from simulator.teaching.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.theory import ApproxDP
 
 ScaledTo = Annotated[str, "the sensitivity that noise is scaled to: local, smooth or global"]
