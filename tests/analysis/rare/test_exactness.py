@@ -230,7 +230,7 @@ class SteeredLate(TiltedTrial):
         return super().draw(pair, b)
 
     def account(self, loss):
-        self.theta = self.tilting.theta_of(self.round, self.loss + loss)
+        self.theta = self.theta_of(self.round, self.loss + loss)
         self.law = self.pair.tilted(self.theta)
         super().account(loss)
 
