@@ -19,7 +19,6 @@ from simulator.adversaries import Rule, registry
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.compiling import numba_compile
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.interpreted import ahead
 from simulator.errors import InvalidInput
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.runner.worker import Player
@@ -270,7 +269,7 @@ def generators_beside_a_loop_by_hand() -> Iterator[Line]:
         )
         detail = {"rounds_per_second": total / ours, "rounds_per_second_by_hand": total / theirs}
         yield Line(f"generator, {name}", ratio, "x a Python loop by hand", target, detail=detail)
-        ahead.fill_of("eu", ahead.WORTH_COMPILING)
+
         if adversary in (adversaries.database_anew, adversaries.continuous):
             yield Line(f"generator, {name}, rate", total / ours, "rounds/s per core", 150_000.0)
 

@@ -24,6 +24,7 @@ ROOMS = (
     "simulator.analysis",
     "simulator.analysis.estimation",
     "simulator.worst",
+    "simulator.training",
     "simulator.auditing",
     "simulator.training",
     "simulator.runner",

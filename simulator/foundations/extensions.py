@@ -25,6 +25,7 @@ Kind = Literal[
     "likelihoods",
     "mechanisms",
     "pytest",
+    "searches",
 ]
 """What can be added: each is the group ``dpcompose.KIND``. The shelves of this package use them."""
 
@@ -73,21 +74,27 @@ def _unloadable(kind: Kind, point: EntryPoint, why: str) -> InvalidInput:
 
 
 class Added(Mapping[str, Any]):
-    """What other packages add of one kind, by name; each is imported when it is looked up."""
+    """What there is of one kind by name: ``own``, and what other packages add.
 
-    def __init__(self, kind: Kind) -> None:
+    What another package adds is imported when it is looked up.
+    """
+
+    def __init__(self, kind: Kind, own: Mapping[str, Any] | None = None) -> None:
         self.kind = kind
+        self.own = own or {}
 
     def __getitem__(self, name: str) -> Any:
+        if name in self.own:
+            return self.own[name]
         if name not in added(self.kind):
             raise KeyError(name)
         return load_added(self.kind, name)
 
     def __contains__(self, name: object) -> bool:
-        return name in added(self.kind)
+        return name in self.own or name in added(self.kind)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(added(self.kind))
+        return iter({**self.own, **added(self.kind)})
 
     def __len__(self) -> int:
-        return len(added(self.kind))
+        return len({*self.own, *added(self.kind)})

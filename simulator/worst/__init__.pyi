@@ -10,7 +10,7 @@ from .odometers import WorstOdometer, worst_odometer
 from .own_filter import OwnFilter
 from .policy import Policy
 from .realised import WorstRealised, worst_realised
-from .search import WorstCase, worst_case
+from .search import WorstCase, worst_case, worst_case_of_family
 
 __all__ = [
     "CertifiedFilter",
@@ -31,6 +31,7 @@ __all__ = [
     "parse_menu",
     "read_certified",
     "worst_case",
+    "worst_case_of_family",
     "worst_conversation",
     "worst_odometer",
     "worst_realised",

@@ -203,9 +203,8 @@ DEFECTS = (
         "engine/test_engine_weighted.py engine/test_guarded.py",
     ),
     Defect(
-        "engine/interpreted/interpreter.py",
-        "trial.log_weight += law.psi - thetas[level] * loss",
-        "trial.log_weight -= thetas[level] * loss", "a weight without psi",
+        "engine/trials.py", "self.log_beside += self.law.psi - self.theta * loss",
+        "self.log_beside -= self.theta * loss", "a weight without psi",
         "analysis/rare/test_exactness.py",
     ),
     Defect(

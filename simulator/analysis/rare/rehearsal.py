@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from simulator.adversaries.contract import Rule
+from simulator.engine.algorithm_1 import play_trial
 from simulator.engine.block import tilted_engine_for
+from simulator.engine.challenges import Challenges, CheckedPair
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.tilted_kernel import psi_of, slopes_of_psi
-from simulator.engine.interpreted.interpreter import Trial, play_trial, tilted_draw
-from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.sampling import RoundByRound, Tilted
 from simulator.engine.specification import Specification
+from simulator.engine.trials import TiltedTrial, Tilting
 from simulator.foundations.seeds import pilot_generators
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import tilted_law
@@ -172,26 +174,24 @@ def _rehearse_generator(
     keep_rounds: bool,
 ) -> Rehearsal:
     coins, noise = draws
-    sampling = s.sampling
-    assert isinstance(sampling, RoundByRound)
-    prepared = Prepared(s, b)
+    family, tilting = Challenges(s, b), Tilting.of(s, b)
     kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))
     met: dict[int, tuple[int, Pair]] = {}
     pair_met = np.full(kept.shape[1:], -1)
     signed, log_weights = np.empty(trials), np.empty(trials)
-    derivatives: dict[tuple[int, int], tuple[float, float]] = {}
+    derivatives: dict[tuple[int, float], tuple[float, float]] = {}
 
-    def slopes(pair: Pair, level: int) -> tuple[float, float]:
-        key = id(pair), level
+    def slopes(pair: Pair, theta: float) -> tuple[float, float]:
+        key = id(pair), theta
         if key not in derivatives:
-            theta = float(sampling.levels[level])
             low, mid, high = (tilted_law(pair, theta + h).psi for h in (-STEP, 0.0, STEP))
             derivatives[key] = (high - low) / (2 * STEP), (high - 2 * mid + low) / STEP**2
         return derivatives[key]
 
-    def observe(pair: Pair, i: int, level: int, loss: float) -> None:
-        kept[:, number, i] = loss, float(sampling.levels[level]), *slopes(pair, level)
-        pair_met[number, i] = met.setdefault(id(pair), (len(met), pair))[0]
+    def write(trial: Rehearsed, loss: float) -> None:
+        pair, place = trial.pair, (trial.number, trial.round)
+        kept[:, *place] = loss, trial.theta, *slopes(pair, trial.theta)
+        pair_met[place] = met.setdefault(id(pair), (len(met), pair))[0]
 
     def laws_of(chosen: np.ndarray) -> list[tuple[Psi, float]]:
         counts = np.bincount(pair_met[chosen][pair_met[chosen] >= 0], minlength=len(met))
@@ -203,10 +203,10 @@ def _rehearse_generator(
             ]
         )
 
-    draw = tilted_draw(prepared, noise, observe if keep_rounds else None)
     for number in range(trials):
-        trial = Trial(keep_answers=False, keep_path=False)
-        play_trial(prepared, number, coins, draw, trial)
+        terms = tilting, number, coins, noise, s.filter
+        trial = Rehearsed(write, *terms) if keep_rounds else TiltedTrial(*terms)
+        play_trial(family, trial)
         signed[number], log_weights[number] = trial.loss, trial.log_weight
     return Rehearsal(
         signed,
@@ -214,6 +214,32 @@ def _rehearse_generator(
         lambda chosen: Rounds(_finite(kept[0, chosen]), *(part[chosen] for part in kept[1:])),
         laws_of,
     )
+
+
+class Rehearsed(TiltedTrial):
+    """A tilted trial whose rounds are written down: ``write(trial, loss)``.
+
+    Attributes
+    ----------
+    pair : the two output distributions of the round.
+    """
+
+    __slots__ = ("pair", "write")
+    pair: Pair
+
+    def __init__(self, write: Callable[[Rehearsed, float], None], *terms: Any) -> None:
+        super().__init__(*terms)
+        self.write = write
+
+    def draw(self, pair: CheckedPair, b: int) -> Any:
+        """An answer from the tilted law, whose pair is kept."""
+        self.pair = pair.pair
+        return super().draw(pair, b)
+
+    def account(self, loss: float) -> None:
+        """Add the loss and the weight of the round's answer, and write them down."""
+        super().account(loss)
+        self.write(self, loss)
 
 
 def psi_of_pair(pair: Pair, theta: float) -> float:

@@ -104,7 +104,7 @@ class CertifiedFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """The first row with nothing spent, and the table."""
         return (*_start(self), _table_of(self))
 
     @staticmethod
@@ -131,10 +131,7 @@ class CertifiedFilter(Filter):
         return {k: rate for k in self.largest if SAMPLED in k and sigma_of(k) <= sigma}
 
     def price_of(self, mechanism: Accounted, relation: Any) -> Price:
-        """The price of its Laplace law where the filter has moves of them, else of its guarantee.
-
-        See :meth:`Filter.price_of`.
-        """
+        """The price of its Laplace law where the filter lists such moves, else of its guarantee."""
         law = mechanism.worst_law(relation)
         if isinstance(law, LaplaceLaw) and "laplace" in self.largest:
             return self.price_of_size("laplace", law.epsilon)
@@ -176,21 +173,21 @@ class CertifiedFilter(Filter):
         return next(fit, _NONE)
 
     def over_menu(self, prices: Sequence[Price]) -> OverMenu:
-        """See :meth:`Filter.over_menu`. A round's number is its place in the list."""
+        """The filter for these prices alone; a round's number is its place in the list."""
         step = _table_of(self).rule(*map(tuple, prices))
         return OverMenu(step, _start(self), [(float(i), 0.0) for i in range(len(prices))])
 
     def with_one_sum(self, epsilon: float) -> Filter:
-        """See :meth:`Filter.with_one_sum`. A play beyond the rows pays nothing at epsilon."""
+        """Without the sum of epsilons: a play beyond the rows has no delta at epsilon."""
         return replace(self, basic=False) if epsilon >= self.epsilon else self
 
     def bounds_delta(self, epsilon: float) -> float:
-        """See :meth:`Filter.bounds_delta`. Checks the certificate when it is first used."""
+        """The promised bound on delta(``epsilon``); the first use checks the certificate."""
         self.verify()
         return super().bounds_delta(epsilon)
 
     def bounds_epsilon(self, delta: float) -> float:
-        """See :meth:`Filter.bounds_epsilon`. Checks the certificate when it is first used."""
+        """The promised bound on epsilon(``delta``); the first use checks the certificate."""
         self.verify()
         return super().bounds_epsilon(delta)
 

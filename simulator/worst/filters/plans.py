@@ -59,9 +59,8 @@ def parse_kinds(family: str) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for part in family.split("+"):
-        term = grammar.read(part)
-        kind, size = _size(term, f"family {family!r}")
-        if kind in found or term.count is not None:
+        kind, size = _size(grammar.read(part), f"family {family!r}")
+        if kind in found or "*" in part:
             raise InvalidInput(f"family {family!r}: write each kind once, as pure:0.3+laplace:0.5")
         found[kind] = size
     return found
@@ -76,19 +75,19 @@ def parse_plan(plan: Plan) -> list[tuple[str, float, int | None]]:
     entries = grammar.split(plan) if isinstance(plan, str) else list(map(str, plan))
     if not entries:
         raise InvalidInput("a plan needs a round, as pure:0.1")
-    terms = [grammar.read(entry) for entry in entries]
+    named = [grammar.read(entry) for entry in entries]
     return [
-        (*_size(term, "plan"), 1 if term.count is None and i < len(terms) else term.count)
-        for i, term in enumerate(terms, 1)
+        (*_size(each, "plan"), 1 if each.count is None and i < len(named) else each.count)
+        for i, each in enumerate(named, 1)
     ]
 
 
-def _size(term: grammar.Term, where: str) -> _Size:
+def _size(named: grammar.Term, where: str) -> _Size:
     """The kind and the size of a round such as ``pure:0.1``."""
-    if term.name not in _SIZES:
-        raise InvalidInput(f"{where}: {str(term)!r} must be of {', '.join(_SIZES)}, as pure:0.1")
-    kind, size = grammar.made(term, _SIZES[term.name])
-    return kind, positive(f"{where}: the size of {term.name}", size)
+    if named.name not in _SIZES:
+        raise InvalidInput(f"{where}: {named} must be of {', '.join(_SIZES)}, as pure:0.1")
+    kind, size = grammar.made(named, _SIZES[named.name])
+    return kind, positive(f"{where}: the size of {named.name}", size)
 
 
 def certified_filter(
@@ -110,7 +109,7 @@ def certified_filter(
     ----------
     family : the largest size of each kind, as ``"laplace:0.5"`` or ``"pure:0.3+range:0.5"``: eps of
         any eps-DP mechanism, shift over scale of Laplace noise on one number, eps of mechanisms of
-        bounded range, mu of ``gdp``, or sigma from that of ``gaussian`` on. Or
+        bounded range, mu of ``gdp``, or sigma of ``gaussian``. Or
         ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma from 1 on a Poisson sample of rate
         up to 0.05, both chosen adaptively.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
+from simulator.analysis.searches import dominating_law, worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query, function_query
@@ -18,7 +19,6 @@ from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import WorstConversation, dominating_law, worst_conversation
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
@@ -170,7 +170,7 @@ def pure_rows(
 
 def search(
     part: InteractiveMechanism, conversations: int, at: float, *, in_turn: bool = False
-) -> WorstConversation:
+) -> Any:
     """The worst adversary against copies of a part, on the database without and with Alice."""
     claimed = part.guarantee()
     leaks = -math.expm1(conversations * math.log1p(-claimed.leak))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from simulator.analysis.searches import worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
@@ -30,7 +31,6 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import worst_conversation
 
 NOTHING = Database({})
 TREE = "Dwork and others 2010; Chan, Shi and Song 2011"

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from simulator.analysis.searches import worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.foundations.knobs import Within
@@ -22,7 +23,6 @@ from simulator.teaching.mechanisms.parts_of_data import (
 )
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
-from simulator.worst import WorstConversation, worst_conversation
 
 NOTHING = Database({})
 HENZINGER = "Henzinger, Safavi and Vadhan 2024"
@@ -116,9 +116,7 @@ def together(part: PartOfData, parts: int, only: int | None = None) -> InParalle
     return InParallel((part,) * parts, claimed, only=only)
 
 
-def search(
-    part: PartOfData, parts: int, at: float, *, only: int | None = None
-) -> WorstConversation:
+def search(part: PartOfData, parts: int, at: float, *, only: int | None = None) -> Any:
     """The worst stream of updates."""
     return worst_conversation(together(part, parts, only), NOTHING, NOTHING, epsilon=at)
 

@@ -6,6 +6,7 @@ import math
 from typing import Annotated
 
 from simulator import PureDP
+from simulator.analysis.searches import worst_conversation
 from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon
@@ -17,7 +18,6 @@ from simulator.teaching.mechanisms.reaction import echo
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.pld.distribution import PLD
-from simulator.worst import worst_conversation
 
 Queries = Annotated[int, "how many are answered", Within(1, 6)]
 Late = Annotated[bool, "whether a record is dropped after the query that spent its budget"]

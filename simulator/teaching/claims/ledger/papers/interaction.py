@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from simulator import PureDP
+from simulator.analysis.searches import dominating_law, worst_conversation
 from simulator.foundations.knobs import Within
 from simulator.mechanisms import ResponseTree
 from simulator.teaching.claims.findings import number, statement, upper_bound
@@ -30,7 +31,6 @@ from simulator.theory import ApproxDP
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import dominating_law, worst_conversation
 
 Stream = Annotated[int, "elements of the stream", Within(2, 256)]
 Spared = Annotated[int, "blocks that the noise is not for", Within(0, 6)]
