@@ -10,7 +10,7 @@ from simulator.doors.cli.estimate_rare import around
 RUN = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 6, "--trials", 300,
        "--jobs", 1)  # fmt: skip
 TAIL = ("estimate-rare", "fixed-worst-case", "--family", "pure:0.2", "--rounds", 20)
-BOUNDS = ("bounds", "--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 10)
+BOUNDS = ("bounds", "laplace:0.1", "--rounds", 10)
 
 
 @pytest.mark.sampled
@@ -46,10 +46,10 @@ def test_a_picture_that_cannot_be_written_is_refused_at_once(dpcompose, call, pa
 
 def test_the_picture_of_bounds_says_what_was_composed(dpcompose, tmp_path):
     path = tmp_path / "drawn.svg"
-    dpcompose("bounds", "--mechanism", "laplace", "--round-epsilon", "0.1x5,0.2x3", "--plot", path)
-    assert "composition of laplace: epsilon 0.1x5, 0.2x3" in path.read_text(encoding="utf-8")
+    dpcompose("bounds", "laplace:0.1*5", "laplace:0.2*3", "--plot", path)
+    assert "composition of laplace:0.1*5, laplace:0.2*3" in path.read_text(encoding="utf-8")
     dpcompose(*BOUNDS, "--plot", path)
-    assert "laplace: epsilon 0.1, rounds 10" in path.read_text(encoding="utf-8")
+    assert "composition of 10 rounds of laplace:0.1" in path.read_text(encoding="utf-8")
 
 
 def test_where_no_theorem_grants_an_epsilon_a_line_says_so(dpcompose):
