@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -331,9 +330,9 @@ class Result(Measured):
 
         A band such as ``result.delta_band`` draws itself alone, under any ``label``.
         """
-        # by name: a picture needs a result, and matplotlib, which most results do not need
-        picture = importlib.import_module("simulator.analysis.run_picture")
-        return picture.panel(self, of, ax, confidence)
+        from simulator.analysis.run_picture import panel  # needs matplotlib, which few results do
+
+        return panel(self, of, ax, confidence)
 
     def trade_off(self, confidence: float = 0.95) -> EmpiricalTradeOff:
         """Type I against type II error of the optimal tests, from both experiments.
