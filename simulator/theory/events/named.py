@@ -108,17 +108,17 @@ class EventMechanism(NamedMechanism):
         return grammar.parameters_of(self.make)
 
     def event(self, term: grammar.Term, values: Mapping[str, Any]) -> EventTree:
-        """See :meth:`NamedMechanism.event`."""
+        """What ``make`` makes of the values."""
         return grammar.calling(term, self.make, dict(values))
 
     def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
-        """See :meth:`NamedMechanism.compare`: every bound, and the composed loss."""
+        """Every bound, and the composed loss."""
         return Account(rounds.event).compare(**question, exact_only=not self.inexact)
 
     def calibrate(
         self, term: grammar.Term, values: Mapping[str, Any], rounds: int | None, target: Target
     ) -> FoundParameter:
-        """See :meth:`NamedMechanism.calibrate`: by the certified privacy loss.
+        """The parameter that is left out, by the certified privacy loss.
 
         Where all parameters are given, it finds the number of rounds.
         """
