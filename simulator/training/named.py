@@ -93,7 +93,7 @@ class NamedAllocation(EventMechanism):
     inexact = True
 
     def event(self, term: grammar.Term, values: Mapping[str, Any]) -> EventTree:
-        """The event of one round. Raises InvalidInput where there are draws."""
+        """The epochs of one round; raises InvalidInput where there are draws."""
         drawn = [name for name in DRAWN if name in values]
         if drawn:
             raise InvalidInput(f"{term}: {drawn[0]} is of estimates of one epoch alone, with draws")
@@ -101,8 +101,9 @@ class NamedAllocation(EventMechanism):
 
     def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
         """Every bound and the composed loss; with draws, estimates of the exact law of an epoch."""
-        given = dict(rounds.values)
-        drawn = {name: given.pop(name) for name in DRAWN if name in given and "draws" in given}
+        given, drawn = dict(rounds.values), {}
+        if given.get("draws"):
+            drawn = {name: given.pop(name) for name in DRAWN if name in given}
         certain = replace(rounds, values=given)
         rows = super().compare(certain, **question)
         if not Account(certain.event).exact:

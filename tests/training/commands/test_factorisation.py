@@ -147,6 +147,9 @@ def test_random_allocation_has_estimates_of_the_exact_law_with_draws(dpcompose):
     assert drawn["kind"] == "estimate"
     assert drawn["lower"] <= certified["upper"]
     assert "either-direction" not in rows(dpcompose, two)
+    again = rows(dpcompose, f"{two},draws=5000,seed=1,confidence=0.5")["either-direction"]
+    assert again["delta"] != drawn["delta"]
+    assert "50% for all" in again["source"]
     for more, message in (
         (",draws=10,epochs=2", "draws are of one epoch; leave out the others"),
         (",draws=10*2", "draws are of one epoch; leave out the others"),
