@@ -64,5 +64,5 @@ def test_searches_audits_and_compositions_take_texts():
 def test_a_text_that_names_nothing_is_refused():
     with pytest.raises(InvalidInput, match="did you mean press-when-ahead"):
         simulate("pres-when-ahead", "pure:0.2", 5, 9)
-    with pytest.raises(InvalidInput, match="needs EPSILON"):
+    with pytest.raises(InvalidInput, match="needs epsilon"):
         simulate("press-when-ahead", "pure", 5, 9)
