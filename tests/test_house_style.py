@@ -25,11 +25,6 @@ KERNELS = {
 }
 """Functions that numba compiles and calls by position."""
 
-STILL_LONG = {
-    "engine/interpreted/prepared.py": {"Ready"},
-}
-"""Dataclasses of more fields, given by position; this list only shrinks."""
-
 
 @lru_cache(maxsize=1)
 def trees():
@@ -83,10 +78,7 @@ def too_many(tree, excepted=frozenset()):
 
 
 def test_nothing_takes_more_than_five_positional_arguments():
-    found = {
-        path: too_many(tree, (KERNELS | STILL_LONG).get(path, frozenset()))
-        for path, tree in trees().items()
-    }
+    found = {path: too_many(tree, KERNELS.get(path, frozenset())) for path, tree in trees().items()}
     assert len(found) > 100
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -211,6 +203,28 @@ def test_the_headings_of_docstrings_stand_alone():
     for path in sorted(PACKAGE.rglob("*.py")):
         assert not COLLAPSED.findall(path.read_text(encoding="utf-8")), path
     assert COLLAPSED.findall("    Parameters ---------- sample : it\n    Attributes:\n")
+
+
+def docstrings_that_only_point(tree):
+    """The functions and classes whose docstring begins with "See", and says nothing itself."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+    return [
+        getattr(node, "name", "")
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and (ast.get_docstring(node) or "").startswith("See ")
+    ]
+
+
+def test_a_docstring_says_what_is_returned_or_done():
+    found = {path: docstrings_that_only_point(tree) for path, tree in trees().items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_docstring_that_only_points_is_found():
+    source = (
+        "class C:\n    def f(self):\n        'See :meth:`B.f`.'\n    def g(self):\n        'It.'"
+    )
+    assert docstrings_that_only_point(ast.parse(source)) == ["f"]
 
 
 def test_every_room_has_quick_tests_that_are_there():

@@ -1,55 +1,40 @@
 """Play one block of one experiment; a pure function of (specification, b, block).
 
-This is Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), played trial after trial. A
-generator adversary is interpreted; a :class:`~simulator.adversaries.contract.Rule` is played by a
-compiled kernel, plain or tilted, or from its enumerated states under a covering measure.
+Algorithm 1 plays a generator adversary, see :mod:`simulator.engine.algorithm_1`. A compiled kernel
+plays a :class:`~simulator.adversaries.contract.Rule`, plain or tilted; under a covering measure it
+is played from its enumerated states. The last two engines are imported when they are first used.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from simulator.adversaries.contract import Rule
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.enumerated.covering import CoveringEngine
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
 
+if TYPE_CHECKING:
+    from simulator.engine.compiled.tilted_kernel import TiltedEngine
+    from simulator.engine.enumerated.covering import CoveringEngine
+
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
 
 
-class BlockEngine(Protocol):
-    """An engine that plays blocks of the specification for which it was made."""
-
-    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
-        """Play one block of experiment ``b``."""
-
-
-class Interpreter:
-    """The engine that plays any adversary in Python, without preparation."""
-
-    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
-        """Play one block of experiment ``b``."""
-        return play_interpreted(specification, b, block)
-
-
 def play_block(specification: Specification, b: int, block: int) -> Outcome:
-    """Play one block of experiment ``b``."""
-    return engine_of(specification, b).play_block(specification, b, block)
-
-
-def engine_of(specification: Specification, b: int) -> BlockEngine:
-    """The engine for a specification's adversary and sampling; the only choice of engine."""
+    """Play one block of experiment ``b``, by the engine for its adversary and its sampling."""
     s = specification
     if isinstance(s.sampling, Covering):
-        return covering_engine(s, b)
-    return prepared_engine(s) or Interpreter()
+        return covering_engine(s, b).play_block(s, b, block)
+    engine = prepared_engine(s)
+    if engine is None:
+        return play_as_generator(s, b, block)
+    return engine.play_block(s, b, block)
 
 
 def engine_for(specification: Specification) -> Engine:
@@ -69,6 +54,8 @@ def _engine(played: Played) -> Engine:
 
 @made_once(maxsize=32)
 def _tilted_engine(played: Played) -> TiltedEngine:
+    from simulator.engine.compiled.tilted_kernel import TiltedEngine
+
     return TiltedEngine.build(*played.terms)
 
 
@@ -89,6 +76,8 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
 @made_once(maxsize=16)
 def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
     """The engine, or why there is none; both are cached, as either may take seconds."""
+    from simulator.engine.enumerated.covering import CoveringEngine
+
     rule, family, relation, filter_ = played.terms
     menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
     try:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.engine.interpreted.interpreter import play_interpreted
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Specification
@@ -83,7 +83,7 @@ def watched(few: Specification, b: int) -> tuple[Outcome, set[str]]:
     """
     before = global_states()
     try:
-        outcome = play_interpreted(few, b, 0)
+        outcome = play_as_generator(few, b, 0)
         after = global_states()
     finally:
         random.setstate(before[0])

@@ -22,9 +22,9 @@ from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
 from simulator.foundations.validation import positive, whole
-from simulator.runner.clusters.cluster import ClusterLost
 from simulator.runner.fitting import stored_trials, trials_that_fit
 from simulator.runner.gathering import Gathered, Key
+from simulator.runner.lost import ClusterLost
 from simulator.runner.measured import Measured
 from simulator.runner.pool import WORTH_A_WORKER, crowded, outcomes, workers
 from simulator.runner.progress import Progress
@@ -98,6 +98,20 @@ def run(
                 gathered.add(outcome)
         seconds = time.perf_counter() - start
     return gathered.measured(seconds, compile_seconds, left)
+
+
+def run_in(
+    out: str | PathLike[str] | None,
+    specification: Specification,
+    experiments: Sequence[int],
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Measured:
+    """The result of a run, with its blocks in the folder ``out`` if there is one."""
+    if out is None:
+        return run(specification, experiments, jobs, None, progress)
+    with opened(out, specification) as store:
+        return run(specification, experiments, jobs, store, progress)
 
 
 def fitted(

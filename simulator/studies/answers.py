@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simulator.analysis.estimation.estimate import Estimate
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 from simulator.analysis.result import Result
+from simulator.analysis.searches import worst_case_of_family
 from simulator.data.databases import REPLACE_ONE, Relation
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
@@ -23,8 +24,6 @@ from simulator.theory.bounds.comparison import Row
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.worst import worst_case
-from simulator.worst.menu_parsing import parse_family
 
 
 @dataclass(frozen=True)
@@ -154,18 +153,18 @@ def _exact(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
 
 def _by_method(method: str, look: Look, quantity: Quantity, experiment: int) -> Answer:
     s = look.game
-
+    setting = Setting(relation=s.relation, filter=s.filter, jobs=1, progress=False)
     try:
         event = estimate_rare(
-            s.adversary, s.family, s.rounds, s.trials, experiment=experiment, method=method,
-            seed=s.seed, relation=s.relation, filter=s.filter, confidence=1.0 - look.error,
-            also=1.0 - look.sure, jobs=1, progress=False, epsilon=quantity.epsilon,
-            delta=quantity.delta,
+            s.adversary, s.family, s.rounds, s.trials, epsilon=quantity.epsilon,
+            delta=quantity.delta, experiment=experiment, method=method,
+            confidence=1.0 - look.error, seed=s.seed, setting=setting,
         )  # fmt: skip
+        sure = event.read(confidence=1.0 - look.sure)
     except Refusal as refused:
         return _refused(quantity, experiment, refused)
     name = {"tail": "tail", "delta": "delta", "epsilon": "at_delta"}[quantity.kind]
-    near, far = getattr(event, name), getattr(event.also or event, name)
+    near, far = getattr(event, name), getattr(sure, name)
     exact = near.lower == near.upper or near.method.startswith("exact")
     return _answer(quantity, experiment, near, far)._replace(certified=exact)
 
@@ -175,8 +174,8 @@ def _worst(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
     s = look.game
     if quantity.kind == "epsilon":
         raise InvalidInput("the worst adversary is searched at an epsilon: delta(epsilon=)")
-    found = worst_case(
-        parse_family(str(s.family)), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
+    found = worst_case_of_family(
+        str(s.family), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
         experiment=experiment, relation=s.relation, tolerance=look.width,
     )  # fmt: skip
     return [_certified(quantity, experiment, found.delta, "search")]

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.law_renyi import law_renyi
@@ -74,9 +75,12 @@ class DominatedDP(DominatedFamily):
         return f"{self.kind}:{json.dumps(LAWS.write(self.law), separators=(',', ':'))}"
 
     @classmethod
-    def of_text(cls, text: str) -> Guarantee:
-        """See :meth:`Guarantee.of_text`; the law as JSON."""
-        return cls(LAWS.read(JsonNode(parsed(text, "law"), "law")))
+    def of_named(cls, named: grammar.Term) -> Guarantee:
+        """The family of a law in JSON; raises InvalidInput."""
+        try:
+            return cls(LAWS.read(JsonNode(parsed(named.text, "law"), "law")))
+        except InvalidInput as error:
+            raise InvalidInput(f"{cls.kind}: {error}") from None
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, PrivacyLossLaw):
@@ -99,7 +103,7 @@ class DominatedDP(DominatedFamily):
     dominating_law = attained_law = worst_law
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: only an equal law is known to be dominated."""
+        """Whether ``other`` has the same law: no other is known to be dominated."""
         return other.pure_epsilon == 0.0 or other.dominating_law == self.law
 
     def renyi(self, alpha: float) -> float:

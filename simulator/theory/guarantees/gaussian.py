@@ -12,7 +12,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
-from simulator.theory.parameters import nonnegative
+from simulator.theory.parameters import nonnegative, positive
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class GaussianDP(Guarantee):
     """
 
     mu: float
-    kind: ClassVar[str] = "gaussian"
+    kind: ClassVar[str] = "gdp"
 
     def __post_init__(self) -> None:
         self._set("mu", nonnegative("mu", self.mu))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is mu-GDP at this mu."""
         return within(other.gdp_mu, self.mu)
 
     def _hockey_stick(self, epsilon: float) -> float:
@@ -54,3 +54,8 @@ class GaussianDP(Guarantee):
     def gdp_mu(self) -> float:
         """The mu itself."""
         return self.mu
+
+
+def gaussian_noise(sigma: float) -> GaussianDP:
+    """The family of Gaussian noise ``sigma`` at sensitivity 1: mu = 1/sigma."""
+    return GaussianDP(1.0 / positive("sigma", sigma))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from simulator.foundations import validation
+from simulator.foundations import grammar, validation
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.renyi_divergence import check_order, renyi_to_delta
@@ -56,11 +56,16 @@ class RenyiDP(Guarantee):
         return f"{self.kind}:" + ",".join(f"{order!r},{value!r}" for order, value in self.curve)
 
     @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; orders and epsilons alternate."""
-        if not numbers or len(numbers) % 2:
-            raise InvalidInput("renyi takes pairs of numbers, as renyi:ALPHA,EPSILON")
-        return cls(tuple(numbers[::2]), tuple(numbers[1::2]))
+    def of_named(cls, named: grammar.Term) -> Guarantee:
+        """The curve of orders and epsilons, which alternate without names; raises InvalidInput."""
+        if any(name for name, _ in named.values):
+            return super().of_named(named)
+        parts = [value for _, values in named.values for value in values]
+        if not parts or len(parts) % 2:
+            raise InvalidInput(f"{named} has no pairs of numbers: write renyi:ALPHA,EPSILON")
+        orders, epsilons = ",".join(parts[::2]), ",".join(parts[1::2])
+        text = f"alpha={orders},epsilon={epsilons}"
+        return super().of_named(grammar.Term(named.name, text))
 
     @property
     def curve(self) -> tuple[tuple[float, float], ...]:
@@ -73,7 +78,7 @@ class RenyiDP(Guarantee):
         return tuple(order for order, _ in self.curve)
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether the Renyi divergences of ``other`` are no larger at all orders of the curve."""
         return all(within(other.renyi(order), value) for order, value in self.curve)
 
     def _hockey_stick(self, epsilon: float) -> float:
@@ -129,7 +134,7 @@ class ZCDP(Guarantee):
         self._set("rho", nonnegative("rho", self.rho))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is rho-zCDP at this rho."""
         return within(other.zcdp_rho, self.rho)
 
     def _hockey_stick(self, epsilon: float) -> float:
