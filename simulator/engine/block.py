@@ -94,6 +94,12 @@ def prepared_engine(specification: Specification) -> Engine | TiltedEngine | Non
     return engine_for(s) if s.sampling is None else tilted_engine_for(s)
 
 
+def repeats_of(specification: Specification) -> int:
+    """How often a compiled rule's kernel has played trials again in Python, in this process."""
+    engine = prepared_engine(specification)
+    return getattr(engine.kernel, "repeats", 0) if engine else 0
+
+
 def plays_without_lock(specification: Specification) -> bool:
     """Whether blocks are played without the interpreter lock, so that threads are faster."""
     engine = prepared_engine(specification)

@@ -17,7 +17,7 @@ from os import PathLike
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.engine.block import Outcome, Specification, prepared_engine
+from simulator.engine.block import Outcome, Specification, prepared_engine, repeats_of
 from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
@@ -159,6 +159,7 @@ def played(
     """Play blocks; yield each one when it is stored, and print doubts at the end."""
     s = specification
     doubts: dict[str, str] = {}
+    repeats = repeats_of(s) if missing else 0
     with (
         resumable(store, missing, s.block_size),
         contextlib.closing(outcomes(s, missing, jobs)) as finished,
@@ -178,6 +179,12 @@ def played(
         doubts["hash"] = (
             f"{s.code.by_hash[0]}, which differ between processes: sort what the set holds, or "
             "set PYTHONHASHSEED=0 before Python starts"
+        )
+    if missing and repeats_of(s) > repeats:
+        bar.notice(
+            f"{s.name} ran partly uncompiled, some hundred times slower: compiled, its step may go "
+            "another way than in Python (at a whole number beyond 64 bits, a division by zero, an "
+            "error of math)"
         )
     for line in doubts.values():
         bar.notice(line)

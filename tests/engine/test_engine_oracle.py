@@ -197,16 +197,16 @@ def test_mechanisms_that_draw_in_another_way_give_the_same_law(adversary, b):
 
 
 def b_ignored(kernel):
-    return lambda b, *rest: kernel(0, *rest)
+    return lambda b, *rest, **sums: kernel(0, *rest, **sums)
 
 
 def experiments_exchanged(kernel):
-    return lambda b, *rest: kernel(1 - b, *rest)
+    return lambda b, *rest, **sums: kernel(1 - b, *rest, **sums)
 
 
 def sign_flipped(kernel):
-    def broken(*arguments):
-        status = kernel(*arguments)
+    def broken(*arguments, **sums):
+        status = kernel(*arguments, **sums)
         losses = next(a for a in arguments[8:] if isinstance(a, np.ndarray) and a.ndim == 1)
         losses *= -1.0
         return status
@@ -215,12 +215,12 @@ def sign_flipped(kernel):
 
 
 def coins_for_noise(kernel):
-    def broken(*arguments):
+    def broken(*arguments, **sums):
         exchanged = list(arguments)
         places = [i for i, a in enumerate(arguments) if isinstance(a, np.random.Generator)]
         for place, other in zip(places, reversed(places)):
             exchanged[place] = arguments[other]
-        return kernel(*exchanged)
+        return kernel(*exchanged, **sums)
 
     return broken
 
