@@ -76,11 +76,12 @@ class Trial:
     ----------
     round : the round, from 0.
     loss : the privacy loss so far.
+    sign : of the losses, which are those of the exchanged databases where it is -1.
     answers, path : the answers, and the loss after each round; None where they are not kept.
     """
 
     __slots__ = (
-        "answers", "coins", "filter", "loss", "noise", "number", "path", "round", "spent",
+        "answers", "coins", "filter", "loss", "noise", "number", "path", "round", "sign", "spent",
     )  # fmt: skip
 
     def __init__(
@@ -94,14 +95,14 @@ class Trial:
         keep_path: bool = False,
     ) -> None:
         self.number, self.coins, self.noise, self.filter = number, coins, noise, filter_
-        self.round, self.loss = 0, 0.0
+        self.round, self.loss, self.sign = 0, 0.0, 1.0
         self.spent = () if filter_ is None else filter_.initial
         self.answers: list[Any] | None = [] if keep_answers else None
         self.path: list[float] | None = [] if keep_path else None
 
     @property
     def log_weight(self) -> float:
-        """The log of dP_b/dQ of the view so far: plain play has no other measure Q."""
+        """The log of dP_b/dQ of the view so far: 0 in plain play."""
         return 0.0
 
     def admits(self, price: Price) -> bool:
@@ -119,7 +120,7 @@ class Trial:
         """Add the loss of the round's answer; a filter may observe it."""
         self.loss += loss
         if self.filter is not None:
-            self.spent = self.filter.observe(self.spent, loss)
+            self.spent = self.filter.observe(self.spent, self.sign * loss)
 
     def keep(self, answer: Any) -> Any:
         """Append the answer and the loss so far, where they are kept; return the answer's copy."""
@@ -137,7 +138,7 @@ class Tilting(NamedTuple):
     ----------
     theta_of : the theta of a round, at the loss so far.
     guard : the guarded measure, or None.
-    sign : -1 in experiment 1, whose losses are those of the exchanged databases.
+    sign : see :class:`Trial`; -1 in experiment 1.
     """
 
     theta_of: Callable[[int, float], float]
@@ -163,41 +164,38 @@ class TiltedTrial(Trial):
     log_beside, log_guard : ln dP_b/dQ so far, of the measure and of its guard.
     """
 
-    __slots__ = ("guarding", "guards", "law", "log_beside", "log_guard", "theta", "tilting")
+    __slots__ = (
+        "guard", "guarding", "guards", "law", "log_beside", "log_guard", "theta", "theta_of",
+    )  # fmt: skip
     law: TiltedLaw
     guarding: TiltedLaw
 
     def __init__(self, tilting: Tilting, *terms: Any, **kept: Any) -> None:
         super().__init__(*terms, **kept)
-        self.tilting = tilting
+        self.theta_of, self.guard, self.sign = tilting
         self.log_beside = self.log_guard = 0.0
-        self.guards = tilting.guard is not None and self.noise.random() < tilting.guard.share
+        self.guards = self.guard is not None and self.noise.random() < self.guard.share
 
     @property
     def log_weight(self) -> float:
         """The log of dP_b/dQ of the view so far."""
-        guard = self.tilting.guard
-        return (
-            self.log_beside if guard is None else guard.log_weight(self.log_beside, self.log_guard)
-        )
+        if self.guard is None:
+            return self.log_beside
+        return self.guard.log_weight(self.log_beside, self.log_guard)
 
     def draw(self, pair: CheckedPair, b: int) -> Any:
         """An answer from the tilted law of the pair, which is that of experiment 0."""
-        guard = self.tilting.guard
-        self.theta = self.tilting.theta_of(self.round, self.loss)
+        self.theta = self.theta_of(self.round, self.loss)
         drawn = self.law = pair.tilted(self.theta)
-        if guard is not None:
-            self.guarding = pair.tilted(guard.theta)
+        if self.guard is not None:
+            self.guarding = pair.tilted(self.guard.theta)
             drawn = self.guarding if self.guards else drawn
         return pair.received(drawn.draw(self.noise))
 
     def account(self, loss: float) -> None:
-        """Add the loss and the weight of the round's answer; a filter may observe the loss."""
-        guard = self.tilting.guard
-        self.loss += loss
+        """Add the loss and the weight of the round's answer."""
+        super().account(loss)
         if loss < inf:  # an infinite loss is drawn untilted: no weight
             self.log_beside += self.law.psi - self.theta * loss
-            if guard is not None:
-                self.log_guard += self.guarding.psi - guard.theta * loss
-        if self.filter is not None:
-            self.spent = self.filter.observe(self.spent, self.tilting.sign * loss)
+            if self.guard is not None:
+                self.log_guard += self.guarding.psi - self.guard.theta * loss

@@ -100,6 +100,20 @@ def run(
     return gathered.measured(seconds, compile_seconds, left)
 
 
+def run_in(
+    out: str | PathLike[str] | None,
+    specification: Specification,
+    experiments: Sequence[int],
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Measured:
+    """The result of a run, with its blocks in the folder ``out`` if there is one."""
+    if out is None:
+        return run(specification, experiments, jobs, None, progress)
+    with opened(out, specification) as store:
+        return run(specification, experiments, jobs, store, progress)
+
+
 def fitted(
     specification: Specification,
     experiments: Sequence[int],

@@ -146,8 +146,7 @@ def tilting(kind: Scalars, name: Literal["tilt", "tilt_width", "sample_tilted"])
     found = getattr(kind, name)
     if found is None:
         raise NotApplicable(
-            f"the {kind.name} mechanism has no tilted sampler; use the method "
-            '"splitting" or "plain"'
+            f"the {kind.name} mechanism has no tilted sampler: play it without a measure"
         )
     return found
 

@@ -4,8 +4,8 @@ import pytest
 
 from simulator import PureDP, estimate_rare
 from simulator.adversaries import make
-from simulator.errors import NotApplicable
-from simulator.foundations.errors import InvalidInput
+from simulator.analysis import Setting
+from simulator.doors.cli.estimate_rare import around
 
 RUN = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 6, "--trials", 300,
        "--jobs", 1)  # fmt: skip
@@ -74,9 +74,11 @@ def test_views_are_told_in_words_and_in_json(dpcompose):
     assert "views" not in dpcompose(*RUN, "--json").json
 
 
-def test_splitting_has_no_curve(dpcompose, tmp_path):
-    call = (*TAIL, "--epsilon", 2.5, "--method", "splitting", "--plot", tmp_path / "drawn.png")
-    assert "splitting" in dpcompose(*call).complaint
+def test_splitting_is_drawn_at_its_point_alone(dpcompose, tmp_path):
+    path = tmp_path / "drawn.png"
+    call = (*TAIL, "--epsilon", 0.5, "--method", "splitting", "--plot", path)
+    assert "splitting" in dpcompose(*call).out
+    assert path.stat().st_size > 1000
 
 
 @pytest.mark.nightly
@@ -84,13 +86,12 @@ def test_a_curve_is_estimated_from_the_same_sample():
     family = PureDP(0.2)
     adversary = make("fixed-worst-case", family, 20)
     drawn = estimate_rare(
-        adversary, family, 20, 4000, epsilon=2.5, method="tilted", curve=5, jobs=1, progress=False
+        adversary, family, 20, 4000, epsilon=2.5, method="tilted", setting=Setting(jobs=1)
     )
-    assert [round(one.epsilon, 3) for one in drawn.curve] == [1.5, 1.844, 2.188, 2.531, 2.875]
-    exact = estimate_rare(adversary, family, 20, 1, epsilon=2.5, method="doob", curve=5)
-    for one, true in zip(drawn.curve, exact.curve):
+    curve = list(around(drawn))
+    assert [round(one.epsilon, 3) for one in curve[::3]] == [1.5, 1.844, 2.188, 2.531, 2.875]
+    exact = estimate_rare(adversary, family, 20, 1, epsilon=2.5, method="doob")
+    for one in curve:
+        true = exact.read(one.epsilon)
         assert one.tail.lower <= true.tail.value <= one.tail.upper
         assert one.delta.lower <= true.delta.value <= one.delta.upper
-    for bad in (-1, 1.5, "many"):
-        with pytest.raises((InvalidInput, NotApplicable), match="curve"):
-            estimate_rare(adversary, family, 20, 10, epsilon=2.5, curve=bad)

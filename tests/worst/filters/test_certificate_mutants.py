@@ -28,9 +28,12 @@ BASES = {
     "sampled": ("subsampled-gaussian:1,0.4", 1.0, 0.01, 0.0, {"units": 5, "sigmas": (1.0, 2.0)}),
 }
 KERNELS, POOLS = cache(certificate_check.means), cache(certificate_check.gaussian)
-LATTICE = {"mixed": 1e-2, "pure": 1e-9, "pooled": 1e-2, "sampled": 4e-2}
-"""Largest relative excess of the check, by its lattice: sampled Gaussians have 7 points for the
-root of a row's variance, so .015 to .03. Only what it lacks would be unsound, see ``OWN``."""
+LATTICE = {"mixed": 2e-2, "pure": 2e-2, "pooled": 2e-2, "sampled": 4e-2}
+"""Largest relative excess of the check by its lattice, up to 1.5 times the promise.
+
+Pure rounds of whole steps have none, sampled Gaussians with 7 points for the root of a row's
+variance up to .03. Only what the check lacks would be unsound, see ``OWN``.
+"""
 OWN = 2e-3
 """Of the second checker."""
 
@@ -193,25 +196,25 @@ def hold(name, count, seed):
         if rows is None:
             continue
         second = reached(document)
-        least = document["delta"] - document["rounds_delta"]
+        promised = document["delta"] - document["rounds_delta"]
         assert second <= rows * (1.0 + OWN)
         ranges = any(move["kind"] == "range" for move in document["moves"])
         stepped = reached(on_whole_steps(document)) if ranges else second
-        assert stepped >= rows * (1.0 - LATTICE[name] - OWN)
+        assert stepped >= min(rows * (1.0 - LATTICE[name] - OWN), 1.5 * promised)
         if proved is None:
             beyond += 1
             continue
         accepted += 1
-        assert second <= least * (1.0 + OWN)
-        assert played(document) <= least
-        assert proved.reached <= least
+        assert second <= promised * (1.0 + OWN)
+        assert played(document) <= promised
+        assert proved.reached <= promised
         for kind, size, rounds in proved.admits:  # the sentence is that of the filter
             filter_ = CertifiedFilter.of(read(json.dumps(document)), basic=True)
             running = filter_.fresh()
-            count_ = 0
-            while count_ <= rounds and running.admit(size, kind=kind):
-                count_ += 1
-            assert count_ == rounds
+            admitted = 0
+            while admitted <= rounds and running.admit(size, kind=kind):
+                admitted += 1
+            assert admitted == rounds
     return accepted, beyond
 
 
@@ -313,5 +316,7 @@ def test_the_base_is_accepted_and_the_second_checker_agrees(name):
     assert reached(document) == pytest.approx(rows, rel=LATTICE[name] + OWN)
     least = document["delta"] - document["rounds_delta"]
     assert proved.reached <= least
+    if name == "pure":  # all on the lattice
+        assert reached(document) == pytest.approx(rows, rel=1e-9)
     if name in ("mixed", "pure"):
         assert 0.3 * least < played(document) <= least
