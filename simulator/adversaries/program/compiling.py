@@ -1,0 +1,232 @@
+"""Write the step of a machine as Python, which numba compiles.
+
+The step continues from one wait to the next. Its state is the number of the wait and all numbers
+that some wait keeps. Blocks are nested where control flow is, so that a compiler sees branches; a
+block to which several ways lead that do not meet there is a point of its own, as a wait is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.program.forms import Block, Branch, Do, Machine, Operand, Slot, Wait
+from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
+
+GIVEN_UP = -1
+"""The move where Python has to play: the adversary stops, raises, or a number is not held."""
+
+DEEPEST = 40
+"""Branches within branches, of which Python takes at most 100."""
+TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step function over a menu, its text, and its first state."""
+
+    function: Callable[..., Any]
+    text: str
+    state: tuple[int | float | bool, ...]
+
+
+class Again(Exception):  # noqa: N818
+    """A block has to be a point of its own."""
+
+
+def step_of(machine: Machine) -> Step:
+    """The step of a machine: ``step(state, round, answer, coins) -> (state, move, parameter)``."""
+    points: dict[int, None] = {}
+    while True:
+        writer = Writer(machine, tuple(points))
+        try:
+            text = writer.text()
+        except Again as found:
+            points[found.args[0]] = None
+            continue
+        namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
+        namespace |= HELPERS | writer.tables | {"__name__": __name__}
+        exec(compile(text, f"<{machine.name}>", "exec"), namespace)  # noqa: S102 (our own text)
+        state = (0, *(TYPES[slot.base](0) for slot in machine.slots))
+        return Step(namespace["step"], text, state)
+
+
+class Writer:
+    """Writes the text of one step.
+
+    Attributes
+    ----------
+    points : the blocks that are points, besides the first and those where waits resume.
+    written : the blocks written since the last point.
+    reach : of a block those that a way from it passes in the step.
+    """
+
+    def __init__(self, machine: Machine, points: tuple[int, ...]) -> None:
+        self.machine, self.points = machine, points
+        self.names: dict[Slot, str] = {}
+        self.tables: dict[str, np.ndarray] = {}
+        self.lines: list[str] = []
+        self.written: set[int] = set()
+        self.resumed = tuple(dict.fromkeys((w.resume, w.answer) for w in machine.waits))
+        self.state = ", ".join(self.name(slot) for slot in machine.slots)
+        self.fresh = 0
+        self.reach: dict[int, frozenset[int]] = {}
+
+    def text(self) -> str:
+        """The whole step; raises Again."""
+        starts = [(0, None), *self.resumed, *((block, None) for block in self.points)]
+        several = bool(self.points)
+        self.line(0, "def step(state, round, answer, coins):")
+        self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
+        if several:
+            self.line(1, "while True:")
+        for number, (block, answer) in enumerate(starts):
+            depth = 2 if several else 1
+            if number + 1 < len(starts):
+                self.line(depth, f"if point == {number}:")
+                depth += 1
+            if answer is not None:
+                self.line(depth, f"{self.name(answer)} = answer")
+            self.block(block, None, depth, first=True)
+        return "\n".join(self.lines) + "\n"
+
+    def line(self, depth: int, text: str) -> None:
+        """Append a line."""
+        self.lines.append("    " * depth + text)
+
+    def name(self, slot: Slot) -> str:
+        """The name of a slot in the text."""
+        if slot not in self.names:
+            word = "".join(c if c.isalnum() and c.isascii() else "_" for c in slot.name)
+            self.names[slot] = f"{'v' if word[0].isdigit() else ''}{word}_{len(self.names)}"
+        return self.names[slot]
+
+    def operand(self, operand: Operand) -> str:
+        """An operand in the text; of NaN and the infinities the name."""
+        if isinstance(operand, Slot):
+            return self.name(operand)
+        return f"({operand!r})" if operand < 0 or repr(operand)[0] == "-" else repr(operand)
+
+    def block(self, number: int, follow: int | None, depth: int, first: bool = False) -> None:
+        """Write a block and what comes after it, up to ``follow``."""
+        if number == follow:
+            return
+        if number in self.points and not first:
+            place = 1 + len(self.resumed) + self.points.index(number)
+            self.line(depth, f"point = {place}")
+            self.line(depth, "continue")
+            return
+        if number in self.written or depth > DEEPEST:
+            raise Again(number)
+        self.written.add(number)
+        block = self.machine.blocks[number]
+        for do in block.does:
+            self.do(do, depth)
+        if block.end is None:
+            self.give_up(depth)
+        elif isinstance(block.end, Wait):
+            self.wait(block.end, depth)
+        elif isinstance(block.end, Branch):
+            self.branch(number, block.end, follow, depth)
+        else:
+            self.block(block.end, follow, depth)
+
+    def branch(self, number: int, branch: Branch, follow: int | None, depth: int) -> None:
+        """Write both ways, and what comes after they have met."""
+        then, otherwise, test = branch.then, branch.otherwise, self.name(branch.test)
+        both = self.reached(then) & self.reached(otherwise)
+        if not both:  # at most one of them goes on to ``follow``
+            if follow is not None and follow in self.reached(then):
+                then, otherwise, test = otherwise, then, f"not {test}"
+            self.line(depth, f"if {test}:")
+            self.block(then, follow, depth + 1)
+            self.block(otherwise, follow, depth)
+            return
+        join = self.entrance(both, (then, otherwise))
+        if then == join:
+            then, otherwise, test = otherwise, then, f"not {test}"
+        if then != join:
+            self.line(depth, f"if {test}:")
+            self.block(then, join, depth + 1)
+            if otherwise != join:
+                self.line(depth, "else:")
+                self.block(otherwise, join, depth + 1)
+        if join is not None:
+            self.block(join, follow, depth)
+
+    def reached(self, number: int) -> frozenset[int]:
+        """The blocks that a way from here passes before a point."""
+        if number not in self.reach:
+            found, todo = set(), [number]
+            while todo:
+                each = todo.pop()
+                if each not in found and each not in self.points:
+                    found.add(each)
+                    todo += next_blocks(self.machine.blocks[each])
+            self.reach[number] = frozenset(found)
+        return self.reach[number]
+
+    def entrance(self, both: frozenset[int], starts: tuple[int, int]) -> int | None:
+        """The only one of the blocks to which ways from outside of them lead, or None."""
+        outside = (self.reached(starts[0]) | self.reached(starts[1])) - both
+        led = {each for number in outside for each in next_blocks(self.machine.blocks[number])}
+        entrances = (led | set(starts)) & both
+        return entrances.pop() if len(entrances) == 1 else None
+
+    def do(self, do: Do, depth: int) -> None:
+        """Write one operation and its conditions."""
+        kind, _, method = do.operation.partition("coins.")
+        typed = DRAWS[method][2] if not kind else TYPED[do.operation, do.base]
+        operands = [self.operand(each) for each in do.operands]
+        words: dict[str, Any] = {f"t{i}": each for i, each in enumerate(do.table[:2])}
+        if "{t}" in typed.text:
+            words["t"] = self.table(do)
+        if typed.before:
+            self.line(depth, f"if {typed.before.format(*operands, **words)}:")
+            self.give_up(depth + 1)
+        target, result = self.name(do.target), typed.text.format(*operands, **words)
+        if not typed.after:
+            self.line(depth, f"{target} = {result}")
+            return
+        self.fresh += 1
+        found = f"result_{self.fresh}"
+        self.line(depth, f"{found} = {result}")
+        self.line(depth, f"if {typed.after.format(*operands, r=found, **words)}:")
+        self.give_up(depth + 1)
+        self.line(depth, f"{target} = {found}")
+
+    def table(self, do: Do) -> str:
+        """The name of a table."""
+        types = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+        values = np.array(do.table, dtype=types[do.base])
+        for name, held in self.tables.items():
+            if held.dtype == values.dtype and held.tobytes() == values.tobytes():
+                return name
+        name = f"table_{len(self.tables)}"
+        self.tables[name] = values
+        return name
+
+    def wait(self, wait: Wait, depth: int) -> None:
+        """Write the return of a move."""
+        place = 1 + self.resumed.index((wait.resume, wait.answer))
+        parameter = "nan" if wait.parameter is None else self.operand(wait.parameter)
+        self.line(depth, f"return {self.packed(place)}, {wait.entry}, {parameter}")
+
+    def give_up(self, depth: int) -> None:
+        """Write the return of no move."""
+        self.line(depth, f"return {self.packed(0)}, {GIVEN_UP}, nan")
+
+    def packed(self, point: int) -> str:
+        """The state in the text."""
+        return f"({point}, {self.state})" if self.state else f"({point},)"
+
+
+def next_blocks(block: Block) -> tuple[int, ...]:
+    """The blocks that come next within a step."""
+    if isinstance(block.end, Branch):
+        return block.end.then, block.end.otherwise
+    return (block.end,) if isinstance(block.end, int) else ()

@@ -1,0 +1,100 @@
+"""The source of a function, where it is the one that plays, and what its free names stand for."""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import builtins
+import functools
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from simulator.adversaries.program.forms import Refused
+
+FUTURE = functools.reduce(
+    lambda flags, name: flags | getattr(__future__, name).compiler_flag,
+    __future__.all_feature_names,
+    0,
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function and its syntax tree."""
+
+    function: FunctionType
+    tree: ast.FunctionDef
+
+    @property
+    def file(self) -> str:
+        """Where it is written."""
+        return self.function.__code__.co_filename
+
+    def value(self, name: str) -> Any:
+        """What a name stands for that is not a local variable; raises LookupError."""
+        code, cells = self.function.__code__, self.function.__closure__ or ()
+        if name in code.co_freevars:
+            try:
+                return cells[code.co_freevars.index(name)].cell_contents
+            except ValueError:
+                raise LookupError(name) from None
+        if name in self.function.__globals__:
+            return self.function.__globals__[name]
+        return vars(builtins)[name]
+
+
+def called(adversary: Callable[..., Any]) -> tuple[FunctionType, tuple[Any, ...], dict[str, Any]]:
+    """The function that a call of the adversary runs, and the arguments that go before and by name.
+
+    Raises Refused where it is no function of Python.
+    """
+    if isinstance(adversary, FunctionType):
+        return adversary, (), {}
+    if isinstance(adversary, functools.partial):
+        function, before, named = called(adversary.func)
+        return function, before + adversary.args, named | adversary.keywords
+    method = adversary if isinstance(adversary, MethodType) else type(adversary).__call__
+    if isinstance(method, MethodType):
+        return called(method.__func__)[0], (method.__self__,), {}
+    if isinstance(method, FunctionType):
+        return method, (adversary,), {}
+    raise Refused(type(adversary).__name__, 0, "this is no function of Python")
+
+
+def source_of(function: FunctionType) -> Source:
+    """The source of a function; raises Refused unless it compiles to the code that plays.
+
+    A file may have been edited since it was imported.
+    """
+    code = function.__code__
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    if not text:
+        raise Refused(code.co_filename, 0, f"the source of {function.__qualname__} is not there")
+    try:
+        module, tree = _parsed(text, code.co_filename, code.co_flags & FUTURE)
+    except (SyntaxError, ValueError):
+        raise Refused(code.co_filename, 0, "the file is not the one that was imported") from None
+    if code not in _within(module):
+        raise Refused(code.co_filename, 0, f"{function.__qualname__} is not as it was imported")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return Source(function, node)
+    raise Refused(code.co_filename, code.co_firstlineno, f"{code.co_name} is no plain function")
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, file: str, flags: int) -> tuple[CodeType, ast.Module]:
+    return compile(text, file, "exec", flags, dont_inherit=True), ast.parse(text)
+
+
+def _within(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _within(constant)
