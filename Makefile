@@ -198,7 +198,7 @@ site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html: classe
 
 site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; the page of a study; and every number of the notebooks
 	$(SITE)/bin/python -m experiments.notebooks --check
-	$(SITE)/bin/python -m pytest -rs tests/experiments/test_site_built.py tests/study/test_report.py
+	$(SITE)/bin/python -m pytest -rs tests/experiments/test_site_built.py tests/studies/test_report.py
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

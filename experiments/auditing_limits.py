@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from experiments.stages import write_report
-from simulator.theory import GaussianLaw, LaplaceLaw, PrivacyLossLaw, events
-from simulator.trials.auditing.audit import prepared, reader_for
-from simulator.trials.auditing.searching import FIRST
-from simulator.trials.auditing.sources import Sampler
-from simulator.trials.auditors.limits import (
+from experiments.auditors_on_trial.limits import (
     best_event,
     growth,
     interfering_counts,
     one_run_bound,
 )
-from simulator.trials.suite import STANDARD, StandardMechanism
+from experiments.stages import write_report
+from experiments.suite.mechanisms import STANDARD, StandardMechanism
+from simulator.auditing.audits.audit import prepared, reader_for
+from simulator.auditing.audits.searching import FIRST
+from simulator.auditing.audits.sources import Sampler
+from simulator.theory import GaussianLaw, LaplaceLaw, PrivacyLossLaw, events
 
 LEVEL, DELTA = 0.05, 1e-5
 DRAWS = (100, 1000, 10_000, 100_000)

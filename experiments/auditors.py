@@ -13,13 +13,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.auditors_on_trial.games import AuditGame, games
+from experiments.auditors_on_trial.report import AuditorReport, page, plain, restored
+from experiments.auditors_on_trial.subjects import MODULES, load
+from experiments.auditors_on_trial.trial import LEVEL, PLAYS, all_tried, program
 from experiments.stages import RESULTS, write_report
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import check_writable
-from simulator.trials.auditors.games import AuditGame, games
-from simulator.trials.auditors.report import AuditorReport, page, plain, restored
-from simulator.trials.auditors.subjects import MODULES, load
-from simulator.trials.auditors.trial import LEVEL, PLAYS, all_tried, program
 
 SEED = 20_260_101
 LONGEST = 120.0

@@ -16,11 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from experiments.stages import RESULTS, write_texts
+from simulator.auditing import conformance
+from simulator.auditing.conformance.processes import end_all, interruptible
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import check_writable
 from simulator.runner.store.provenance import provenance
-from simulator.trials import conformance
-from simulator.trials.conformance.processes import end_all, interruptible
 
 AT_ONCE = 2
 INTERRUPTED = 130

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from experiments.stages import RESULTS, write_texts
-from simulator import claims
+from simulator.teaching import claims
 
 
 def write(results: list[claims.ClaimResult], folder: Path = RESULTS) -> list[Path]:

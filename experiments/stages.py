@@ -24,7 +24,7 @@ from simulator.analysis.plots import save
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import write_json, write_text
 from simulator.runner.store.provenance import provenance
-from simulator.study import Point, Study
+from simulator.studies import Point, Study
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"

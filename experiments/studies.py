@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.play import columns
-from simulator.study import Point, Quantity, Study, collect, grid
+from simulator.studies import Point, Quantity, Study, collect, grid
 from simulator.theory import DominatedDP, LaplaceLaw, PureDP
 from simulator.theory.bounds.comparison import TRUTH
 from simulator.theory.bounds.registry import all_bounds

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from joblib import Parallel, delayed
 
 from experiments.stages import RESULTS, write_texts
+from simulator.auditing.conformance.events import KINDS
+from simulator.auditing.truths import documents, questions
 from simulator.runner.store.provenance import provenance
-from simulator.trials.conformance.events import KINDS
-from simulator.trials.truths import documents, questions
 
 GAME_MECHANISMS = {
     "finite": "answers 0, 1, ... with probabilities `p0` in experiment 0 and `p1` in experiment 1",

@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.figures.worst_exponential import gaps_of
 from experiments.stages import RESULTS, data_path, table_path, write_texts
-from simulator.study import Point, Study
+from simulator.studies import Point, Study
 from simulator.worst.menu_parsing import parse_family
 from simulator.worst.non_adaptive import dominating_delta
 

@@ -8,15 +8,11 @@ The package has the names of a first program, and a namespace for each further j
 in ``__init__.pyi`` and imported when first used, so that a worker process loads only what it needs.
 """
 
-from typing import Any
-
 import lazy_loader
-
-from simulator.moved import moved_name
 
 __version__ = "0.1.0"
 
-_listed, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
 
 __all__ = [
     "Account",
@@ -27,19 +23,10 @@ __all__ = [
     "PureDP",
     "RandomizedResponse",
     "Result",
-    "audit",
     "bounds_for",
     "counting_query",
     "estimate_rare",
     "rule",
     "simulate",
     "verify",
-    "worst_case",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    try:
-        return _listed(name)
-    except AttributeError:
-        return moved_name(name)

@@ -1,17 +1,4 @@
-from . import (
-    adversaries,
-    analysis,
-    claims,
-    data,
-    errors,
-    games,
-    mechanisms,
-    runner,
-    study,
-    theory,
-    trials,
-    worst,
-)
+from . import adversaries, analysis, data, errors, mechanisms, runner, theory
 from .adversaries import rule
 from .analysis.rare import estimate_rare
 from .analysis.result import Result
@@ -23,9 +10,7 @@ from .mechanisms import Gaussian, Laplace, RandomizedResponse
 from .theory.bounds.composition import Composition
 from .theory.bounds.registry import bounds_for
 from .theory.events import Account
-from .theory.guarantees.families import PureDP
-from .trials.auditing import audit
-from .worst import worst_case
+from .theory.guarantees.pure import PureDP
 
 __version__: str
 
@@ -41,22 +26,15 @@ __all__ = [
     "__version__",
     "adversaries",
     "analysis",
-    "audit",
     "bounds_for",
-    "claims",
     "counting_query",
     "data",
     "errors",
     "estimate_rare",
-    "games",
     "mechanisms",
     "rule",
     "runner",
     "simulate",
-    "study",
     "theory",
-    "trials",
     "verify",
-    "worst",
-    "worst_case",
 ]

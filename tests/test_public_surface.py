@@ -16,14 +16,8 @@ import pytest
 
 import simulator
 from experiments import stages
-from simulator import moved
 from tests.helpers.public import NAMESPACES
-
-MOVED_MODULES = {
-    "simulator.estimation": "simulator.analysis.estimation",
-    "simulator.queries": "simulator.data.queries",
-    "simulator.testing": "simulator.trials.testing",
-}
+from tests.helpers.rooms import SHELVES
 
 
 def constants_with_docstrings(module):
@@ -59,7 +53,7 @@ def test_every_public_name_can_be_imported_and_is_documented(module):
 
 def test_the_root_has_the_names_of_a_first_program_and_the_namespaces():
     assert len(simulator.__all__) <= 16
-    rooms = {module.split(".")[1] for module in NAMESPACES}
+    rooms = {name.split(".")[1] for name in NAMESPACES} - {shelf.name for shelf in SHELVES}
     assert set(dir(simulator)) == {*simulator.__all__, *rooms}
     stub = ast.parse(Path(simulator.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     (listed,) = (node for node in stub.body if isinstance(node, ast.Assign))
@@ -67,26 +61,6 @@ def test_the_root_has_the_names_of_a_first_program_and_the_namespaces():
     given = {}
     exec("from simulator import *", given)
     assert set(given) - {"__builtins__"} == set(simulator.__all__)
-
-
-@pytest.mark.parametrize("home", moved.NAMES)
-def test_a_name_that_the_root_had_works_with_a_warning_that_names_its_successor(home):
-    for name in moved.NAMES[home].split():
-        with pytest.warns(DeprecationWarning, match=f"has moved to {home}[.]{name};") as caught:
-            exec(compile(f"from simulator import {name} as found", __file__, "exec"), given := {})
-        assert given["found"] is getattr(importlib.import_module(home), name)
-        assert name in importlib.import_module(home).__all__
-        assert {warning.filename for warning in caught} == {__file__}
-
-
-def test_a_module_that_has_moved_works_with_a_warning_that_names_its_successor():
-    for old, new in MOVED_MODULES.items():
-        module = importlib.import_module(old)
-        name = importlib.import_module(new).__all__[0]
-        with pytest.warns(DeprecationWarning, match=f"{old}[.]{name} has moved to {new}[.]{name};"):
-            assert getattr(module, name) is getattr(importlib.import_module(new), name)
-        with pytest.raises(AttributeError):
-            assert module._absent is None
 
 
 def test_no_name_warns_that_has_not_moved():

@@ -17,7 +17,7 @@ from typing import Any
 from experiments.benchmarks.measure import Line, alternately, seconds
 from simulator.theory import PLD, GaussianLaw
 from simulator.theory.bracket import Bracket
-from simulator.theory.laws.allocation import AllocationLaw
+from simulator.training.laws.allocation import AllocationLaw
 
 DELTA = 1e-5
 LONG = 5.0

@@ -10,7 +10,8 @@ _PROGRAM = """
 import json, time
 import numpy as np
 import sklearn.ensemble, sklearn.linear_model
-from simulator import PureDP, audit
+from simulator import PureDP
+from simulator.auditing import audit
 
 def laplace(scale):
     return lambda value, n, rng: value + rng.laplace(0.0, scale, n)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.benchmarks.measure import Line
-from simulator.analysis import balls_in_bins, estimate_allocation
-from simulator.analysis.allocation.pairs import BinnedPair
 from simulator.analysis.estimation import betting_interval
+from simulator.training import balls_in_bins, estimate_allocation
+from simulator.training.matrices.pairs import BinnedPair
 
 DRAWS = 100_000
 BAND = (1.0, 0.5, 0.375, 0.3125)

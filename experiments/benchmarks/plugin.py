@@ -11,7 +11,7 @@ LOADING = """
 import sys, time
 import pytest
 start = time.perf_counter()
-import simulator.doors.pytest_plugin
+import simulator.auditing.pytest_plugin
 seconds = time.perf_counter() - start
 assert "numpy" not in sys.modules
 print(1000.0 * seconds)

@@ -25,7 +25,7 @@ from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.sampling import Tilted
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.theory import PLD, Composition, LaplaceLaw, bound
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 TRIALS = 100_000
 ROUNDS, TIMED = 200, 20_000

@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.measure import Line, alternately
 from simulator import simulate
-from simulator.study import Task, collect
+from simulator.studies import Task, collect
 
 TASKS, ROUNDS, TRIALS, EPSILON = 200, 10, 1000, 0.5
 

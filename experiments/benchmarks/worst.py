@@ -11,7 +11,7 @@ import json, time
 from experiments.benchmarks.measure import peak_megabytes
 from simulator.worst import worst_case, Game, entries
 from simulator.worst.grid_pass import run_pass
-from simulator.theory.filters.families import parse_filter
+from simulator.theory.filters.named import parse_filter
 
 class Squares:
     monotone, initial = True, 0.0

@@ -8,8 +8,8 @@ from typing import Any
 from simulator import simulate
 from simulator.analysis import Tilted
 from simulator.analysis.rare import RareEvent
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 MEASURES = ("plain", "tilted", "steered")
 

@@ -16,7 +16,8 @@ from experiments.coverage.entries import (
 from experiments.coverage.subject import Cast, square_gate, sum_gate
 from simulator import PureDP
 from simulator.theory import ApproxDP, GaussianDP
-from simulator.theory.filters.families import SumFilter, WhitehouseFilter
+from simulator.theory.filters.advanced import WhitehouseFilter
+from simulator.theory.filters.sums import SumFilter
 
 # steps are compiled as they stand, so their arguments are not annotated
 # mypy: disallow-untyped-defs=False

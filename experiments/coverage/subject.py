@@ -12,8 +12,8 @@ from typing import Any
 from experiments.coverage.entries import Entry
 from simulator import PureDP
 from simulator.adversaries import Rule
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 Gate = Callable[[float, float], tuple[bool, float]]
 """``gate(spent, price) -> (admitted, spent afterwards)``: a filter, written down a second time."""

@@ -13,7 +13,7 @@ from experiments.play import label_of
 from experiments.studies import curve, curves_of_bounds, played
 from simulator.analysis.plots import DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.analysis.plots.names import label
-from simulator.study import Study, collect, grid
+from simulator.studies import Study, collect, grid
 from simulator.theory import parse_guarantee
 
 TITLE = "hockey-stick divergence of six adversaries, with 95% intervals, against the bounds"

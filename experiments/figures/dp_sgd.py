@@ -11,7 +11,11 @@ from matplotlib.figure import Figure
 from experiments.play import columns
 from simulator import Result
 from simulator import simulate as play
-from simulator.adversaries.training import (
+from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
+from simulator.analysis.plots.style import measured
+from simulator.auditing import audit_answers
+from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws, parse_guarantee
+from simulator.training.adversaries.canaries import (
     Row,
     Training,
     accuracy,
@@ -21,10 +25,6 @@ from simulator.adversaries.training import (
     train_with,
     tumours,
 )
-from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
-from simulator.analysis.plots.style import measured
-from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws, parse_guarantee
-from simulator.trials import audit_answers
 
 TITLE = "DP-SGD on real patients: losses of canaries against the certified curve"
 

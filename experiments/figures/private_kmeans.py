@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator.adversaries.clustering import centres_seen, clustering_cost, plain_lloyd
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured
-from simulator.claims.ledger.zhang2020.clustering import START, STEPS, cluster_irises, irises
 from simulator.data import datasets
+from simulator.teaching.claims.ledger.zhang2020.clustering import (
+    START,
+    STEPS,
+    cluster_irises,
+    irises,
+)
+from simulator.teaching.clustering import centres_seen, clustering_cost, plain_lloyd
 
 TITLE = "centres of k-means on 150 irises, with and without privacy"
 

@@ -14,7 +14,7 @@ from simulator import PureDP
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised
-from simulator.study import Study, collect, grid
+from simulator.studies import Study, collect, grid
 
 TITLE = "Bob's ten thousand databases over twenty decades: tilted estimates on the exact curve"
 

@@ -13,7 +13,7 @@ from experiments.play import label_of
 from experiments.studies import curve
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
-from simulator.study import Study, Task, collect
+from simulator.studies import Study, Task, collect
 from simulator.theory import azuma_tail, parse_guarantee
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by measures that cover every path"

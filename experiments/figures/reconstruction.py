@@ -13,9 +13,12 @@ from experiments.play import columns
 from simulator.analysis.estimation import betting_interval
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
-from simulator.claims.ledger.zhang2020.reconstruction import furthest_apart, share_recovered
-from simulator.data.reconstruction import reconstruct_exhaustively, subset_sums
 from simulator.foundations.seeds import Stream, generator
+from simulator.teaching.claims.ledger.zhang2020.reconstruction import (
+    furthest_apart,
+    share_recovered,
+)
+from simulator.teaching.reconstruction import reconstruct_exhaustively, subset_sums
 
 TITLE = "rows that reconstruction attacks recover, against the error of the answers, with 95% bands"
 

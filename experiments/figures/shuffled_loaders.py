@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from simulator import Result
 from simulator import simulate as play
-from simulator.adversaries.loaders import Loader, all_loaders, shuffling_loaders
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
 from simulator.foundations.stages import in_stages
+from simulator.training.adversaries.loaders import Loader, all_loaders, shuffling_loaders
 
 TITLE = "loaders that shuffle: epsilon that Poisson accounting claims, and certified lower ends"
 

@@ -16,7 +16,7 @@ from experiments.studies import curve, curves_of_bounds
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised, spaced_marks
-from simulator.study import Study, Task, collect
+from simulator.studies import Study, Task, collect
 from simulator.theory import ShuffledDP, shuffled_law
 
 TITLE = "shuffled reports: the clones' bounds and exact randomized response"

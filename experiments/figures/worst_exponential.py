@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.style import measured
-from simulator.study import Point, Study, Task, collect
+from simulator.studies import Point, Study, Task, collect
 from simulator.theory import BoundedRange, Composition, bound
 
 TITLE = "the adaptivity gap of the exponential mechanism, certified from both sides"

@@ -12,7 +12,9 @@ from scipy.optimize import brentq
 
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.style import measured, promised
-from simulator.theory.filters.families import FILTERS, WhitehouseFilter, ZCDPFilter
+from simulator.theory.filters.advanced import WhitehouseFilter
+from simulator.theory.filters.named import filter_class
+from simulator.theory.filters.renyi import ZCDPFilter
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.worst import Game, entries, worst_case
 from simulator.worst.game_graph import budget_graph
@@ -56,7 +58,7 @@ def slack(specification: Mapping[str, Any]) -> list[dict[str, Any]]:
             delta = 10.0**power
             worst = worst_case(
                 menu,
-                filter=FILTERS[name](epsilon, delta),
+                filter=filter_class(name)(epsilon, delta),
                 epsilon=epsilon,
                 tolerance=specification["tolerance"],
                 seconds=specification["seconds"],

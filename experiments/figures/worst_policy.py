@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simulator.analysis.plots import paper_figure
-from simulator.analysis.plots.policy import plot_policy
 from simulator.theory import Guarantee
 from simulator.worst import worst_case
 from simulator.worst.policy_map import policy_map
+from simulator.worst.policy_plot import plot_policy
 from simulator.worst.sample_plays import Play, play
 
 TITLE = "the worst adversary's moves against a budget from the Gaussian curve, which is unsound"

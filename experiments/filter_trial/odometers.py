@@ -6,15 +6,15 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from simulator.theory.filters.odometers import MixtureOdometer
-from simulator.theory.filters.published_odometers import (
+from experiments.filter_trial.published_odometers import (
     FormulaOdometer,
     doubling,
     line,
     rogers,
     stitched,
 )
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.filters.odometers import MixtureOdometer
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst.least_odometer import least_odometer
 from simulator.worst.odometers import Odometer, worst_odometer
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from experiments.filter_trial.variants import EachWithin, ShareEach, SquaresOfCurve, Threshold
 from simulator.analysis.simulate import simulate
-from simulator.analysis.worst_played import played
 from simulator.foundations.errors import NotApplicable, Refusal
 from simulator.theory.filters.clt import CLTFilter
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.natural import NaturalFilter
 from simulator.theory.filters.realised import RealisedFilter, coarse_state
 from simulator.theory.filters.residue import OneNumber, ResidueFilter
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst.menu_parsing import parse_family, parse_menu
+from simulator.worst.played import played
 from simulator.worst.realised import worst_realised
 from simulator.worst.search import worst_case
 

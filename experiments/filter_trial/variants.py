@@ -12,7 +12,7 @@ from simulator.theory.filters.interface import State
 from simulator.theory.filters.realised import RealisedFilter
 from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import realised_step
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 ROUNDS = 50
 

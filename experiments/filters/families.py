@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from experiments.filters.limits import most_of_one
-from simulator.theory.filters.admitted import planned_rounds
-from simulator.theory.filters.certified import certified_filter
-from simulator.theory.filters.families import ZCDPFilter
 from simulator.theory.filters.gaussian import GaussianFilter
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee
+from simulator.theory.filters.renyi import ZCDPFilter
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.worst.filters.admitted import planned_rounds
+from simulator.worst.filters.certified import certified_filter
+from simulator.worst.filters.planned import PlannedFilter
 
 ORDERS = [1.0 + 1.05**k / 10 for k in range(200)]
 SHARES = {"laplace": 20, "range": 20, "gaussian": 20}

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from simulator.theory.bounds.certified_epsilon import certified_epsilon
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.inverse import first_without
 from simulator.theory.laws.base import PrivacyLossLaw
 

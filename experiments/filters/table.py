@@ -9,11 +9,12 @@ from typing import Any
 from experiments.filters.adversaries import least_broken
 from experiments.filters.families import families, family_table
 from experiments.filters.limits import most_of_schedule
-from simulator.theory.filters.admitted import PUBLISHED
-from simulator.theory.filters.certified import CertifiedFilter, certified_filter
-from simulator.theory.filters.families import FILTERS, Filter, parse_filter
-from simulator.theory.filters.planned import PlannedFilter
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import filter_class, parse_filter
+from simulator.theory.guarantees.pure import PureDP
+from simulator.worst.filters.admitted import PUBLISHED
+from simulator.worst.filters.certified import CertifiedFilter, certified_filter
+from simulator.worst.filters.planned import PlannedFilter
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
@@ -68,7 +69,7 @@ def row(epsilon: float, delta: float, units: int, known: str | None = None) -> d
         family, *promise, plan=f"pure:{epsilon / ANY_PLAN!r}", sizes=sizes, spare=0.02
     )
     assert isinstance(every, PlannedFilter)
-    filters: dict[str, Filter] = {name: FILTERS[name](epsilon, delta) for name in PUBLISHED}
+    filters: dict[str, Filter] = {name: filter_class(name)(epsilon, delta) for name in PUBLISHED}
     filters |= {"certified": squares, "plan of ε/200": every}
     rounds, plans = {}, {}
     for name, schedule in SCHEDULES.items():

@@ -18,8 +18,8 @@ from typing import Any
 from experiments.pipelines import of_diffprivlib, of_dpmm, of_opacus, of_synthcity
 from experiments.pipelines.case import PAPER, PipelineCase, Setting
 from experiments.stages import RESULTS, write_texts
+from simulator.auditing import PipelineReport, record
 from simulator.runner.store.provenance import provenance
-from simulator.trials import PipelineReport, record
 
 CASES = [*of_diffprivlib.CASES, *of_dpmm.CASES, *of_opacus.CASES, *of_synthcity.CASES]
 
@@ -86,7 +86,7 @@ def to_markdown(rows: list[dict[str, Any]]) -> str:
         "# Pipelines of other libraries on trial",
         "",
         "Each pipeline is recorded on a database and replayed on a neighbour with the answers of",
-        "its mechanisms frozen (`simulator.trials.record`). Where there is a control, the same",
+        "its mechanisms frozen (`simulator.auditing.record`). Where there is a control, the same",
         "pipeline is used in a way that keeps its claim. `make pipelines` writes this page",
         "and `pipelines.json`.",
         "",

@@ -17,7 +17,7 @@ OURS = "found here"
 class Setting:
     """A pipeline, two neighbouring databases and a claim.
 
-    ``patches`` are as for :func:`simulator.trials.record`, made anew for each run.
+    ``patches`` are as for :func:`simulator.auditing.record`, made anew for each run.
     """
 
     pipeline: Callable[[Any], Any]

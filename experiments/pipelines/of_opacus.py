@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 
 from experiments.pipelines.case import PAPER, PipelineCase, Setting
-from simulator.trials.pipelines.mechanisms import METRICS, call
-from simulator.trials.pipelines.tape import Declared, current
+from simulator.auditing.pipelines.mechanisms import METRICS, call
+from simulator.auditing.pipelines.tape import Declared, current
 
 ROWS = [(1.0, 0.0, 1.0), (0.0, 1.0, -1.0), (1.0, 1.0, 0.5), (0.5, 0.5, 0.0), (1.0, -1.0, 1.0),
         (0.0, 0.5, 1.0), (0.2, 0.2, 0.3), (0.1, 0.7, 0.4), (0.9, 0.4, 0.1)]  # fmt: skip

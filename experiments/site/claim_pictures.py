@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from experiments.site.knobs import Sweep, Turn
 from simulator.analysis.plots import paper_figure
-from simulator.claims import Verdict
+from simulator.teaching.claims import Verdict
 
 COLOURS = {"holds": "#00674a", "loose": "#0b5a8a", "unsupported": "#7a4a6b", "fails": "#a33b00"}
 MARKS = {"holds": "o", "loose": "s", "unsupported": "D", "fails": "X"}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments import stages
-from simulator.claims import Claim, all_claims
 from simulator.foundations.errors import InvalidInput
+from simulator.teaching.claims import Claim, all_claims
 
 PATH = stages.RESULTS / "claims.json"
 

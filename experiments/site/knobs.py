@@ -25,8 +25,8 @@ from typing import Any
 
 from experiments import stages
 from experiments.site.committed import PATH, committed, numbers_of
-from simulator.claims import Claim, all_claims, find
 from simulator.foundations.stages import stage
+from simulator.teaching.claims import Claim, all_claims, find
 
 FACTORS = (1.0, 2.0, 0.5, 1.41421356, 0.70710678, 4.0, 0.25)
 """What a number is multiplied by; the nearest come first, in case the time runs out."""

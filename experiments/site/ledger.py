@@ -15,7 +15,7 @@ from experiments.site.claim_pictures import name as picture_name
 from experiments.site.committed import committed
 from experiments.site.docstrings import as_markdown, plain, sentence
 from experiments.site.knobs import Sweep
-from simulator.claims import Claim, Verdict, all_claims
+from simulator.teaching.claims import Claim, Verdict, all_claims
 
 
 def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -> None:
@@ -159,7 +159,7 @@ $ dpcompose claims {claim.id}{turn}
 ```
 
 ```python
-from simulator.claims import find
+from simulator.teaching.claims import find
 
 print(find("{claim.id}").check({name}={value!r}))
 ```

@@ -23,11 +23,11 @@ ROOMS = (
     "simulator.analysis",
     "simulator.analysis.estimation",
     "simulator.worst",
-    "simulator.trials",
+    "simulator.auditing",
     "simulator.runner",
-    "simulator.games",
-    "simulator.study",
-    "simulator.claims",
+    "simulator.teaching.games",
+    "simulator.studies",
+    "simulator.teaching.claims",
     "simulator.errors",
 )
 """The public modules: a test compares them with those of the surface."""

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 from experiments.stages import RESULTS, write_report
+from experiments.suite.mechanisms import STANDARD
 from experiments.suite.published import table as published_table
 from experiments.suite.running import CONFIDENCE, VERDICT, Task, budget, measure
 from experiments.suite.table import markdown
-from simulator.trials.suite import STANDARD
 
 SEED = 20_210_523
 

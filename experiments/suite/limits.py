@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import norm
 
-from simulator.trials.auditing.patterns import Input
-from simulator.trials.suite import StandardMechanism
+from experiments.suite.mechanisms import StandardMechanism
+from simulator.auditing.audits.patterns import Input
 
 FIRST_LOOK, SECOND_LOOK, BATCH = 30_000, 600_000, 200_000
 LEAST_HITS = 10.0

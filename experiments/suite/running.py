@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.suite.limits import limit
+from experiments.suite.mechanisms import STANDARD, Input, StandardMechanism
 from experiments.suite.published import Published, published
-from simulator import audit
-from simulator.trials.auditing import AuditResult
-from simulator.trials.suite import STANDARD, Input, StandardMechanism
+from simulator.auditing import audit
+from simulator.auditing.audits import AuditResult
 
 CONFIDENCE = 0.9
 VERDICT = 0.999

@@ -1,6 +1,8 @@
-"""The adversary's contract, and the library of adversaries."""
+"""The adversary's contract, and the library of adversaries.
 
-from simulator.adversaries.contract import Challenge, Rule, rule
-from simulator.adversaries.registry import entries, make
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
 
-__all__ = ["Challenge", "Rule", "entries", "make", "rule"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -22,7 +22,7 @@ from simulator.identity.keys import is_fixed
 from simulator.identity.origins import is_of_package
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
 from simulator.mechanisms.sensitivities import check_sensitivities
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 class Challenge(NamedTuple):

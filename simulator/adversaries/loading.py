@@ -16,7 +16,8 @@ from typing import Any, cast
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 
 _MODULE = "dpcompose_adversary"
 _run: set[str] = set()

@@ -16,7 +16,8 @@ import scipy
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import whole
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 Factory = Callable[[Guarantee, int], Callable[..., Any]]
 
@@ -82,8 +83,8 @@ def library(name: str, *families: type[Guarantee]) -> Callable[[Factory], Factor
 def entries() -> tuple[LibraryEntry, ...]:
     """Every adversary by name: of the library, and of the entry points dpcompose.adversaries.
 
-    An entry point is a factory ``make(family, rounds)`` with a docstring, or a LibraryEntry. The
-    library's own names win.
+    An entry point is a factory ``make(family, rounds)`` with a docstring, which may be decorated by
+    ``library``, or a LibraryEntry. The library's own names win.
     """
     package = importlib.import_module("simulator.adversaries.library")
     for module in pkgutil.iter_modules(package.__path__):
@@ -98,6 +99,8 @@ def _added(name: str) -> LibraryEntry:
         found = load_added("adversaries", name)
     except InvalidInput as error:
         return _unloaded(name, str(error))
+    if name in _ENTRIES:  # registered by ``library`` when its module was imported
+        return _ENTRIES[name]
     if isinstance(found, LibraryEntry):
         return found
     if not callable(found):

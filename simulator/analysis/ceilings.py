@@ -14,8 +14,8 @@ import numpy as np
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import BoundOnComposition, Composition, bounds_for
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 GAPS = 12
 """How many values of e are tried in :func:`tail_ceiling`."""

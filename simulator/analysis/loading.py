@@ -24,8 +24,10 @@ from simulator.runner.progress import Progress
 from simulator.runner.store import RunStore
 from simulator.runner.store.log import Block, Location
 from simulator.runner.store.manifest import differences_between
-from simulator.theory.filters.families import Filter, parse_filter
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 
 _VIEWS = ("trials", "coins", "answers")
 

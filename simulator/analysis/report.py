@@ -10,7 +10,7 @@ from simulator.analysis.result import Result
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import finite, open_probability, probability_below_one
 from simulator.theory import Composition, bounds_for
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid", "guess",
          "widened")  # fmt: skip

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from simulator.adversaries.loading import game_of
-from simulator.analysis.declared import require_declared
+from simulator.analysis.likelihoods import require_likelihoods
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.sampling import Sampling
@@ -16,8 +16,9 @@ from simulator.foundations.errors import InvalidInput
 from simulator.runner.fitting import most_trials
 from simulator.runner.play import checked_experiments, checked_jobs, fitted, opened, run
 from simulator.runner.pool import require_workers
-from simulator.theory.filters.families import Filter, parse_filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.interface import Guarantee
 
 
 def simulate(
@@ -112,5 +113,6 @@ def simulate(
     else:
         with opened(out, specification) as store:
             measured = run(specification, played, jobs, store, progress)
-    require_declared(measured.challenges, relation, specification.seed)
+    if measured.challenges:
+        require_likelihoods(measured.challenges, relation, specification.seed)
     return Result.of(measured)

@@ -17,8 +17,8 @@ from typing import Any
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.loading import game_of
 from simulator.adversaries.registry import entries
-from simulator.analysis.declared import require_declared
 from simulator.analysis.estimation import BoundVerdict, violation
+from simulator.analysis.likelihoods import require_likelihoods_if_possible
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.specification import Specification
@@ -29,7 +29,8 @@ from simulator.identity.keys import key_of
 from simulator.runner.play import checked_jobs, run
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.bounds.usual_bounds import BOUNDS
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 
 GROWTH = 4
 """The trials of a look over those of the look before: all play a third more than the last."""
@@ -136,7 +137,7 @@ def verify(
 
     The measurements use the likelihoods that the mechanisms declare, so these are tested too, for
     the first MOST_EXAMINED mechanisms of each kind that an adversary plays
-    (:func:`simulator.analysis.declared.examine`).
+    (by :mod:`simulator.auditing.declared`; with a warning where that is not installed).
 
     Parameters
     ----------
@@ -182,7 +183,9 @@ def verify(
             if key not in met and kinds[kind] < MOST_EXAMINED:
                 kinds[kind] += 1
                 met[key] = challenge
-    require_declared(met.values(), relation, seed, draws=EXAMINED, false_alarm=false_alarm)
+    require_likelihoods_if_possible(
+        met.values(), relation, seed, draws=EXAMINED, false_alarm=false_alarm
+    )
     return checks
 
 

@@ -1,6 +1,5 @@
 from .databases import ADD_REMOVE, REPLACE_ONE, Database, Group, Relation
 from .queries import (
-    LogisticGradient,
     clipped_mean,
     clipped_sum,
     counting_query,
@@ -15,7 +14,6 @@ __all__ = [
     "REPLACE_ONE",
     "Database",
     "Group",
-    "LogisticGradient",
     "Relation",
     "clipped_mean",
     "clipped_sum",

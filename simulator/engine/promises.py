@@ -21,7 +21,7 @@ from simulator.foundations.errors import Breach, BrokenPromise
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.mechanisms.base import all_finite
 from simulator.mechanisms.interactive_mechanism import Opening
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 # the status of a kernel's play
 DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE = range(5)

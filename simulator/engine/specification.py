@@ -17,8 +17,8 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
 from simulator.identity.compiled_helpers import renew_compiled
 from simulator.identity.fingerprint import FORMAT, Fingerprint, Walk, fingerprint
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 GENERATOR_BLOCK_ROUNDS = 1 << 17
 RULE_BLOCK_ROUNDS = 1 << 22

@@ -6,14 +6,27 @@ and then runs with the user's rights, as any import does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
 from simulator.foundations.errors import InvalidInput
 
-Kind = Literal["libraries", "mechanisms", "adversaries", "filters", "games"]
-"""What can be added: each is the group ``dpcompose.KIND``."""
+Kind = Literal[
+    "adversaries",
+    "commands",
+    "events",
+    "families",
+    "filters",
+    "games",
+    "laws",
+    "libraries",
+    "likelihoods",
+    "mechanisms",
+    "pytest",
+]
+"""What can be added: each is the group ``dpcompose.KIND``. The shelves of this package use them."""
 
 
 @cache
@@ -30,12 +43,56 @@ def load_added(kind: Kind, name: str) -> Any:
 
     Raises InvalidInput, with the package and the reason, where it cannot be imported.
     """
-    point = added(kind)[name]
+    return _loaded(kind, added(kind)[name])
+
+
+def load_named(kind: Kind, own: Mapping[str, str], name: str) -> Any:
+    """The object of that name: at ``own[name]``, as ``module:object``, or of an entry point.
+
+    A name of ``own`` is not replaced by an entry point. Raises as :func:`load_added`.
+    """
+    if name in own:
+        return _loaded(kind, EntryPoint(name, own[name], f"dpcompose.{kind}"))
+    return load_added(kind, name)
+
+
+def _loaded(kind: Kind, point: EntryPoint) -> Any:
     try:
         return point.load()
-    except Exception as error:  # code of another package
-        package = f" of {point.dist.name}" if point.dist is not None else ""
-        reason = f"{type(error).__name__}: {error}"
+    except ModuleNotFoundError as error:
+        if not point.module.startswith(f"{error.name}"):
+            raise InvalidInput(_why(kind, point, error)) from error
         raise InvalidInput(
-            f"the entry point {name!r} of dpcompose.{kind}{package} cannot be loaded: {reason}"
+            f"{point.name!r} of dpcompose.{kind} is not here: {error.name} is not installed"
         ) from error
+    except Exception as error:  # code of another package
+        raise InvalidInput(_why(kind, point, error)) from error
+
+
+def _why(kind: Kind, point: EntryPoint, error: Exception) -> str:
+    package = f" of {point.dist.name}" if point.dist is not None else ""
+    return (
+        f"the entry point {point.name!r} of dpcompose.{kind}{package} cannot be loaded: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+class Added(Mapping[str, Any]):
+    """What other packages add of one kind, by name; each is imported when it is looked up."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in added(self.kind):
+            raise KeyError(name)
+        return load_added(self.kind, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in added(self.kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(added(self.kind))
+
+    def __len__(self) -> int:
+        return len(added(self.kind))

@@ -14,7 +14,7 @@ from simulator.foundations.validation import finite, positive
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates, check_query
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 
 
 @dataclass(frozen=True, slots=True)

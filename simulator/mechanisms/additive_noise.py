@@ -21,7 +21,9 @@ from simulator.mechanisms.noise_mixture import (
     mixture_row,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, real, whole_number
-from simulator.theory.guarantees.families import ApproxDP, DiscreteGaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.discrete_gaussian import DiscreteGaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws import discrete
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw

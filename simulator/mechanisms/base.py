@@ -24,7 +24,7 @@ from simulator.data.queries import Query
 from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms.free import Free
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 
 Numbers = Sequence[float]

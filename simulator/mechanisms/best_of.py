@@ -15,7 +15,8 @@ from simulator.mechanisms.base import ScalarMechanism
 from simulator.mechanisms.post_processed import TableMechanism
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.theory.events import promise, select
-from simulator.theory.guarantees.families import ApproxDP, Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.guarantees.run_counts import (
     FixedRuns,
     NegativeBinomialRuns,

@@ -19,7 +19,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms.base import Mechanism
 from simulator.mechanisms.copies import own_copy
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @dataclass(frozen=True)

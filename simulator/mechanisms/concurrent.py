@@ -10,7 +10,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Pair
 from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @dataclass(frozen=True)

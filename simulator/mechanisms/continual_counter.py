@@ -19,7 +19,9 @@ from simulator.mechanisms.conversations import Update
 from simulator.mechanisms.gaussian import GAUSSIAN
 from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
 from simulator.mechanisms.laplace import LAPLACE
-from simulator.theory.guarantees.families import GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 Floats = NDArray[np.float64]
 Rows = tuple[tuple[float, ...], ...]

@@ -14,7 +14,7 @@ from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE
 from simulator.mechanisms.free import Free, check_parameter, largest
 from simulator.mechanisms.values import candidates, check_query
-from simulator.theory.guarantees.families import BoundedRange
+from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 

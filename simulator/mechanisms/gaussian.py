@@ -15,7 +15,7 @@ from simulator.data.queries.kept import checked_values
 from simulator.mechanisms.base import Numbers, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.free import Free, smallest
 from simulator.mechanisms.values import NO_LOSS, check_noise, checked_vectors, is_number
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 

@@ -13,7 +13,7 @@ from simulator.data.queries import Query
 from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
 from simulator.mechanisms.free import Free, check_parameter, largest
 from simulator.mechanisms.values import NO_LOSS, check_query, whole_number
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws import discrete
 from simulator.theory.laws.base import PrivacyLossLaw
 

@@ -18,7 +18,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach
 from simulator.mechanisms.black_box import NoLikelihood, Raised, answer_of
 from simulator.mechanisms.conversations import message_copy
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @dataclass(frozen=True, repr=False, slots=True)

@@ -15,7 +15,7 @@ from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.base import Numbers, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.free import Free, largest
 from simulator.mechanisms.values import NO_LOSS, check_noise, checked_vectors, is_number
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 

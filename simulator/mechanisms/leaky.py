@@ -15,7 +15,7 @@ from simulator.foundations.validation import positive, probability_below_one
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 
 REVEALS_ZERO, SAYS_ZERO, SAYS_ONE, REVEALS_ONE = range(4)
 """The four answers: the bit in the clear, or a randomized response about it."""

@@ -15,7 +15,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, positive
 from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.laplace import VectorLaplacePair
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 
 _ROUNDING = 1e-9
 

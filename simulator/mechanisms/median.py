@@ -18,7 +18,7 @@ from simulator.data.queries.arguments import interval
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import open_probability, positive
 from simulator.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.free import Free
 from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates, check_query
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from simulator.mechanisms.known_noise import noise_of
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.quadrature import laplace_cdf
 from simulator.mechanisms.tilted import outcomes_of
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.finite import FiniteLaw
 
 Vector = NDArray[np.float64]

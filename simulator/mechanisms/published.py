@@ -15,7 +15,7 @@ from simulator.foundations.errors import Breach, InvalidInput
 from simulator.foundations.validation import open_probability, whole
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.base import PairMechanism
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.finite import FiniteLaw
 
 Counts = NDArray[np.int64]

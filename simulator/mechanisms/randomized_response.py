@@ -14,7 +14,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
 from simulator.mechanisms.free import Free, check_parameter, largest
 from simulator.mechanisms.values import NO_LOSS, check_query, real
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws import extremal
 from simulator.theory.laws.base import PrivacyLossLaw
 

@@ -12,7 +12,7 @@ from simulator.mechanisms.base import Pair, PairMechanism, ScalarMechanism
 from simulator.mechanisms.known_noise import has_noise, shift_law
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.mechanisms.values import NO_LOSS, is_number
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.transforms import group
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw

@@ -18,7 +18,7 @@ from simulator.mechanisms.finite import table_row
 from simulator.mechanisms.interactive_mechanism import InteractiveMechanism, finite_answers
 from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 _Reply = tuple[Any, tuple[float, ...], tuple[float, ...], "tuple[Node | None, ...]"]
 

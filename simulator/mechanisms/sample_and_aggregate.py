@@ -16,7 +16,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
 from simulator.mechanisms.median import admissible_beta, median, smooth_sensitivity
 from simulator.mechanisms.scaled_laplace import ScaledLaplace
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 
 
 @dataclass(frozen=True, slots=True)

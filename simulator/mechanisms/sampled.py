@@ -24,14 +24,12 @@ from simulator.mechanisms.known_noise import has_noise, noise_of, shift_law
 from simulator.mechanisms.noise_mixture import NOISE_MIXTURE, mixture_row
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.mechanisms.values import real
-from simulator.theory.guarantees.families import (
-    DiscreteGaussianDP,
-    DominatedDP,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    SubsampledGaussianDP,
-)
+from simulator.theory.guarantees.discrete_gaussian import DiscreteGaussianDP
+from simulator.theory.guarantees.dominated import DominatedDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.guarantees.transforms import subsampled
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw

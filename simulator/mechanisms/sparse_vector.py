@@ -21,7 +21,7 @@ from simulator.mechanisms.base import ScalarPair
 from simulator.mechanisms.interactive_mechanism import InteractiveMechanism, finite_answers
 from simulator.mechanisms.quadrature import REACH, log_of_integral
 from simulator.mechanisms.values import check_query, is_number
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 
 FARTHEST = 200.0
 """Largest margin in scales of the wider noise; beyond, an answer is almost sure."""

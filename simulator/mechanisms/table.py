@@ -14,7 +14,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.finite import FiniteMechanism, table_row
 from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 

@@ -16,7 +16,7 @@ from simulator.foundations.validation import positive
 from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.values import check_query
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.base import PrivacyLossLaw
 
 

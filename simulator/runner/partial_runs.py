@@ -28,7 +28,7 @@ from simulator.runner.play import (
 )
 from simulator.runner.pool import require_workers
 from simulator.runner.progress import Progress
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 MOST_ALIGNED = 1 << 10
 """A part begins at a multiple of this unit, or of a smaller power of two if there are few blocks:

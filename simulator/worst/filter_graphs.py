@@ -11,12 +11,11 @@ import numpy as np
 
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.filters.families import Filter
-from simulator.theory.filters.interface import Price
-from simulator.theory.filters.sum_budgets import Budget, budget_of
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter, Price
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.lattice import common_step
 from simulator.theory.outward import UNIT
+from simulator.worst.filters.sum_budgets import Budget, budget_of
 from simulator.worst.game_graph import (
     GameGraph,
     budget_graph,

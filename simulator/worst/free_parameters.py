@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.families import Filter
-from simulator.theory.filters.sum_budgets import Budget, budget_of
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.inverse import crossing
 from simulator.worst.between_costs import bulge_of, is_response
 from simulator.worst.filter_graphs import cost_of, filter_graphs
+from simulator.worst.filters.sum_budgets import Budget, budget_of
 from simulator.worst.game import Game
 from simulator.worst.game_graph import GameGraph, budget_graph
 from simulator.worst.menu import FreeEntry, Option

@@ -11,7 +11,7 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import experiment_number, whole
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.interface import Filter
 from simulator.theory.lattice import common_step
 from simulator.worst.grid import lattice_step
 from simulator.worst.menu import BoundedRangeEntry, Entry, FixedEntry, FreeEntry, Option

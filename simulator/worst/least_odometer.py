@@ -17,7 +17,8 @@ from simulator.foundations.validation import open_probability, whole
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst.odometers import WorstOdometer, worst_odometer
 
 Counts = tuple[int, ...]

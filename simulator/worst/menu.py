@@ -20,10 +20,8 @@ from simulator.mechanisms import (
     ScalarMechanism,
 )
 from simulator.mechanisms.table import Table
-from simulator.theory.guarantees.families import (
-    BoundedRange,
-    Guarantee,
-)
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import bounded_range_law
 

@@ -28,14 +28,11 @@ from simulator.mechanisms import (
     ScalarMechanism,
 )
 from simulator.mechanisms.table import Table
-from simulator.theory.guarantees.families import (
-    ApproxDP,
-    BoundedRange,
-    GaussianDP,
-    PureDP,
-    SubsampledGaussianDP,
-    parse_guarantee,
-)
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.gaussian import GaussianLaw

@@ -16,7 +16,7 @@ from simulator.data.databases import Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.bounded_range import non_adaptive_ends
 from simulator.theory.bracket import Bracket
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.interface import Filter
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.distribution import compose_laws

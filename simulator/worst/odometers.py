@@ -19,7 +19,7 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import positive, whole
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst.filter_graphs import FEW_NODES
 from simulator.worst.game import Game
 from simulator.worst.game_graph import GameGraph, explored_graph

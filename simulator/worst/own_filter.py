@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 _SAME = 1e-12
 """Relative distance of states that may differ by rounding only."""

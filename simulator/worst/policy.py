@@ -29,7 +29,8 @@ from simulator.mechanisms import (
     ScalarMechanism,
 )
 from simulator.mechanisms.base import ScalarPair
-from simulator.theory.guarantees.families import ApproxDP, Guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.worst.grid import Grid, nearest_layout, nearest_place

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simulator.foundations.wording import count_of
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.interface import Filter
 from simulator.worst.game import Game
 from simulator.worst.policy_files import NAME
 from simulator.worst.search import WorstCase

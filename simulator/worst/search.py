@@ -14,7 +14,8 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import finite, nonnegative, positive
 from simulator.theory.bracket import Bracket
-from simulator.theory.filters.families import Filter, parse_filter
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
 from simulator.theory.laws.base import Floats
 from simulator.worst.game import Game
 from simulator.worst.grid_pass import GridPass, first_level, policy_of, run_pass

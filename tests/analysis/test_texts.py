@@ -2,12 +2,13 @@
 
 import pytest
 
-from simulator import Composition, audit, estimate_rare, simulate, verify, worst_case
+from simulator import Composition, estimate_rare, simulate, verify
 from simulator.adversaries import make
 from simulator.analysis.verification import Check
+from simulator.auditing import audit, audit_composition
 from simulator.errors import InvalidInput
 from simulator.theory import PureDP, parse_filter
-from simulator.trials import audit_composition
+from simulator.worst import worst_case
 
 FAMILY = PureDP(0.2)
 

@@ -15,10 +15,8 @@ from simulator.data import (
     histogram_query,
 )
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.mechanisms import (
-    Gaussian,
-    ShuffledBatches,
-)
+from simulator.mechanisms import Gaussian
+from simulator.training import ShuffledBatches
 
 COUNT = counting_query("hers")
 OTHERS = Database({"others": 2})

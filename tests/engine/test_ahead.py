@@ -23,7 +23,7 @@ from simulator.mechanisms import Geometric, finite, gaussian, geometric, laplace
 from simulator.mechanisms import randomized_response as response
 from simulator.mechanisms import scaled_laplace as scaled
 from simulator.theory import ApproxDP
-from simulator.theory.filters.families import SumFilter
+from simulator.theory.filters.sums import SumFilter
 from tests.helpers.oracle import compose_block
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -11,8 +11,8 @@ from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling, tail_cei
 from simulator.analysis.rare import enumerate_states
 from simulator.engine.specification import Specification
 from simulator.theory import ApproxDP, GaussianDP
-from simulator.theory.filters.families import SumFilter
-from simulator.theory.guarantees.families import BoundedRange
+from simulator.theory.filters.sums import SumFilter
+from simulator.theory.guarantees.bounded_range import BoundedRange
 
 ROUNDS = 12
 FAMILIES = [PureDP(0.3), PureDP(1.5), ApproxDP(0.3, 1e-3), BoundedRange(0.5)]

@@ -11,6 +11,7 @@ import pytest
 
 from simulator import Database, PureDP, counting_query, estimate_rare, simulate
 from simulator.analysis import Result
+from simulator.auditing import audit_composition
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Gaussian,
@@ -23,7 +24,6 @@ from simulator.mechanisms import (
     randomized_response_tree,
 )
 from simulator.theory import GaussianDP
-from simulator.trials import audit_composition
 from simulator.worst import worst_conversation
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -16,7 +16,7 @@ from simulator.engine.sampling import Covering
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import Free, LeakyRandomizedResponse
 from simulator.theory import GaussianDP, SumFilter
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 from tests.helpers.pieces import LINES, challenge
 
 

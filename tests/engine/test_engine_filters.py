@@ -23,8 +23,8 @@ from simulator.theory import (
     SumFilter,
     WhitehouseFilter,
     ZCDPFilter,
-    certified_filter,
 )
+from simulator.worst import certified_filter
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
 FAMILY = ApproxDP(2.0, 0.01)

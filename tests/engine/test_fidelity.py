@@ -18,7 +18,8 @@ from simulator.engine.sampling import Tilted
 from simulator.foundations.errors import Breach, BrokenPromise, InvalidInput
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import LeakyRandomizedResponse, Mechanism, RandomizedResponse
-from simulator.theory.guarantees.families import ApproxDP, GaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.pure import ApproxDP
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")

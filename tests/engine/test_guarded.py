@@ -22,7 +22,8 @@ from simulator.engine.specification import Played, Specification
 from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound, weight_exponent
 from simulator.errors import InvalidInput
 from simulator.theory import ApproxDP
-from simulator.theory.filters.families import SumFilter, WhitehouseFilter
+from simulator.theory.filters.advanced import WhitehouseFilter
+from simulator.theory.filters.sums import SumFilter
 from tests.helpers.small_games import (
     ALICE,
     ANYTHING,

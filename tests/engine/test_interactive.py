@@ -10,7 +10,7 @@ from simulator.engine.views.views import own_copy
 from simulator.foundations.errors import Breach
 from simulator.mechanisms import BlackBox, Handle, Interactive, Raised
 from simulator.mechanisms.interactive import OpenedObject
-from simulator.theory.filters.families import FILTERS, parse_filter
+from simulator.theory.filters.named import FILTERS, parse_filter
 from tests.helpers.black_boxes import EVERYONE, FAMILY, WITHOUT, noisy, play
 
 

@@ -14,7 +14,7 @@ from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.foundations.errors import Breach
-from simulator.theory.filters.families import SumFilter
+from simulator.theory.filters.sums import SumFilter
 
 
 def rule_of(step, kind, *epsilons, state=0.0):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from experiments import conformance as page
-from simulator.trials.conformance import LibraryReport
-from simulator.trials.conformance.accountants import LibraryTrial
+from simulator.auditing.conformance import LibraryReport
+from simulator.auditing.conformance.accountants import LibraryTrial
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from experiments.stages import ROOT
-from simulator.theory import ResidueFilter, certified_filter
-from simulator.theory.filters.admitted import most_rounds, published_rounds, rounds_admitted
+from simulator.theory import ResidueFilter
+from simulator.worst import certified_filter
+from simulator.worst.filters.admitted import most_rounds, published_rounds, rounds_admitted
 
 PAGE = (ROOT / "experiments/site/pages/howto/deploy.md").read_text("utf-8")
 RESIDUE, TABLE = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)

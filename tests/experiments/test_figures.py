@@ -22,7 +22,7 @@ from experiments.studies import curve
 from simulator import PureDP
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.named import plot_named
-from simulator.study import Study
+from simulator.studies import Study
 from simulator.theory import (
     Composition,
     GaussianLaw,

@@ -10,9 +10,9 @@ from experiments.filters.__main__ import main
 from experiments.filters.adversaries import least_broken, values
 from experiments.filters.families import renyi
 from experiments.filters.limits import most_of_one, most_of_schedule
-from simulator import worst_case
 from simulator.theory import Composition, PureDP, bound
-from simulator.theory.filters.admitted import most_rounds
+from simulator.worst import worst_case
+from simulator.worst.filters.admitted import most_rounds
 
 
 class Squares:

@@ -7,7 +7,7 @@ import pytest
 
 from experiments import ledger
 from experiments.stages import RESULTS
-from simulator import claims
+from simulator.teaching import claims
 
 COMMITTED = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
 PAGE = (RESULTS / "claims.md").read_text(encoding="utf-8")

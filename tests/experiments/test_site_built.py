@@ -10,7 +10,7 @@ import pytest
 from experiments.site import links
 from experiments.site.__main__ import BUILD
 from experiments.site.committed import numbers_of
-from simulator.claims import all_claims
+from simulator.teaching.claims import all_claims
 from tests.helpers.browser import in_browser, started
 
 HTML = BUILD / "html"

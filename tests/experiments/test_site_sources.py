@@ -12,8 +12,8 @@ import pytest
 from experiments import stages
 from experiments.notebooks import running
 from experiments.site import assemble, claim_pictures, docstrings, knobs, ledger, links, reference
-from simulator.claims import Verdict, all_claims, find
 from simulator.foundations.errors import InvalidInput
+from simulator.teaching.claims import Verdict, all_claims, find
 from tests.helpers.public import NAMESPACES
 
 PAGES = Path(assemble.__file__).parent / "pages"

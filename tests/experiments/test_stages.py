@@ -13,8 +13,8 @@ from experiments.__main__ import changed, main, parsed
 from experiments.figures import tails
 from simulator.analysis.plots import paper_figure
 from simulator.foundations.errors import InvalidInput
-from simulator.study import Study, Task, collect
-from simulator.study.storing import write_points
+from simulator.studies import Study, Task, collect
+from simulator.studies.storing import write_points
 
 
 def toy(numbers):

@@ -8,9 +8,9 @@ import pytest
 
 from experiments.suite import __main__ as suite
 from experiments.suite.limits import limit, of_losses
+from experiments.suite.mechanisms import STANDARD
 from experiments.suite.published import published, table
 from experiments.suite.running import Task, budget, work
-from simulator.trials.suite import STANDARD
 
 
 def test_every_mechanism_has_its_published_row():

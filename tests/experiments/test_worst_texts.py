@@ -9,7 +9,7 @@ import pytest
 from experiments import stages, worst_texts
 from experiments.figures import worst_exponential
 from experiments.figures.worst_exponential import gaps_of
-from simulator.study import Study
+from simulator.studies import Study
 from simulator.theory.pld.response_atoms import mixed_atoms
 from simulator.worst import Game, entries
 from simulator.worst.game_graph import budget_graph

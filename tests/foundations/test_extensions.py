@@ -1,4 +1,4 @@
-"""Another package adds a library, a mechanism, an adversary and a filter by entry points."""
+"""Another package adds a library, a mechanism, an adversary, a family, a filter by entry points."""
 
 import sys
 
@@ -6,19 +6,21 @@ import pytest
 
 from simulator import simulate
 from simulator.adversaries.registry import entries, make
+from simulator.auditing import conformance
+from simulator.auditing.conformance.accountants import worker_for
 from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
-from simulator.theory.filters.families import parse_filter
-from simulator.theory.guarantees.families import PureDP
-from simulator.trials import conformance
-from simulator.trials.conformance.accountants import worker_for
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst.menu_parsing import parse_menu
 
 MODULE = '''
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
-from simulator.theory.filters.families import SumFilter
-from simulator.trials.conformance import Library, Subject
+from simulator.theory import ApproxDP
+from simulator.theory.filters.sums import SumFilter
+from simulator.auditing.conformance import Library, Subject
 
 class Claims:
     """Claims half of the sum."""
@@ -42,6 +44,9 @@ def patient(family, rounds):
             yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)
     return play
 
+class Leaky(ApproxDP):
+    kind = "leaky"
+
 class Half(SumFilter):
     name = "half"
 
@@ -59,6 +64,11 @@ guest = guest_package
 [dpcompose.adversaries]
 patient = guest_package:patient
 double-when-behind = guest_package:patient
+
+[dpcompose.families]
+leaky = guest_package:Leaky
+pure = guest_package:Leaky
+no-family = guest_package:broken
 
 [dpcompose.filters]
 half = guest_package:Half
@@ -125,6 +135,11 @@ def test_a_filter_and_a_mechanism_are_read(guest):
     assert entry.promise.epsilon == pytest.approx(0.2)
 
 
+def test_a_family_is_read_and_replaces_none_of_this_package(guest):
+    assert str(parse_guarantee("leaky:0.1,1e-6")) == "leaky:0.1,1e-06"
+    assert type(parse_guarantee("pure:0.1")) is PureDP
+
+
 def test_an_entry_point_that_cannot_be_loaded_hides_no_other(guest):
     points = guest / "guest-1.5.dist-info" / "entry_points.txt"
     points.write_text(
@@ -149,6 +164,8 @@ def test_an_entry_point_that_cannot_be_loaded_hides_no_other(guest):
 def test_what_is_wrong_is_one_line(guest, tmp_path):
     with pytest.raises(InvalidInput, match="'no-filter' must be a subclass of Filter"):
         parse_filter("no-filter:1")
+    with pytest.raises(InvalidInput, match="'no-family' must be a subclass of Guarantee"):
+        parse_guarantee("no-family:1")
     with pytest.raises(InvalidInput, match=r"of dpcompose\.mechanisms of guest cannot be loaded"):
         parse_menu("absent:1")
     with pytest.raises(InvalidInput, match=r"one of .*guest, or path/to/adapter.py"):

@@ -5,9 +5,9 @@ import math
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from simulator.theory.laws.allocation import AllocationLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.pld.distribution import compose_laws
+from simulator.training.laws.allocation import AllocationLaw
 
 
 def allocated(sigma, steps):

@@ -80,7 +80,7 @@ DEFECTS = (
         "theory/test_guarantees.py",
     ),
     Defect(
-        "theory/guarantees/families.py", "self.delta + (1.0 - self.delta) * pure_delta(",
+        "theory/guarantees/pure.py", "self.delta + (1.0 - self.delta) * pure_delta(",
         "self.delta + pure_delta(", "a leak counted on top of the whole",
         "theory/test_guarantees.py",
     ),

@@ -10,7 +10,8 @@ from simulator.data.databases import ADD_REMOVE, Database
 from simulator.data.queries import counting_query, counting_scores, histogram_query
 from simulator.foundations.errors import DpcomposeError
 from simulator.mechanisms.base import ScalarPair
-from simulator.theory.filters.families import FILTERS, Filter
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import FILTERS, filter_class
 
 ALICE = counting_query("alice")
 SCORES = counting_scores(["alice", "bob"])
@@ -67,7 +68,7 @@ def _cells(mechanism: m.Mechanism) -> tuple[str, ...]:
         _yes(_works(lambda: mechanism.law(*pair, relation))),
         _yes(isinstance(prepared, ScalarPair)),
         _yes(isinstance(prepared, ScalarPair) and prepared.scalars.tilt is not None),
-        ", ".join(name for name, kind in FILTERS.items() if accounts(kind)) or "none",
+        ", ".join(name for name in FILTERS if accounts(filter_class(name))) or "none",
     )
 
 

@@ -1,18 +1,29 @@
-"""The packages of ``simulator/``, called rooms: their floors and purposes.
+"""The folders of ``simulator/``: rooms of the core with their floors, and shelves that stand on it.
 
-This list is the only one. The test of import directions enforces it, and README's table is made
-from it: ``python -m tests.helpers.rooms`` prints the table.
+This list is the only one. The test of import directions enforces it, and CONTRIBUTING's table is
+made from it: ``python -m tests.helpers.rooms`` prints the table.
 """
 
 from typing import NamedTuple
 
 
 class Room(NamedTuple):
-    """A folder of ``simulator/``, its floor and its purpose."""
+    """A folder of the core, its floor and what is in it."""
 
     floor: int
     name: str
     purpose: str
+
+
+class Shelf(NamedTuple):
+    """A folder that stands on the core, and can be deleted.
+
+    ``on`` names the other shelves that it may import: it does not work without them.
+    """
+
+    name: str
+    purpose: str
+    on: tuple[str, ...] = ()
 
 
 ROOMS = (
@@ -20,19 +31,19 @@ ROOMS = (
         1,
         "foundations",
         "errors, checks on plain values, the only place that makes random generators, ties of "
-        "losses and thresholds, files, progress",
+        "losses and thresholds, files, extensions, progress",
+    ),
+    Room(
+        1,
+        "identity",
+        "what a value or a function is made of: equal or not, changed or not, installed or the "
+        "user's",
     ),
     Room(
         2,
         "theory",
         "the independent witness: `laws/`, `pld/`, `bounds/`, `guarantees/`, `filters/`, "
         "`events/`; imports nothing of the simulation",
-    ),
-    Room(
-        2,
-        "identity",
-        "what a value or a function is made of: equal or not, changed or not, installed or the "
-        "user's",
     ),
     Room(
         2,
@@ -45,10 +56,9 @@ ROOMS = (
     Room(
         5,
         "engine",
-        "one block of one experiment: specification, sampling measures, and the engines "
-        "`interpreted/`, `compiled/`, `enumerated/`; `views/`, `outcomes/`",
+        "one block of one experiment: Algorithm 1, the specification, sampling measures, "
+        "`compiled/` and `enumerated/` rules; `views/`, `outcomes/`",
     ),
-    Room(5, "worst", "the worst adaptive adversary of a finite game, by certified search"),
     Room(
         6,
         "runner",
@@ -58,44 +68,52 @@ ROOMS = (
     Room(
         7,
         "analysis",
-        "from samples to numbers with intervals: `estimation/`, `rare/` events, results, declared "
-        "likelihoods, bounds held against adversaries, `plots/`",
+        "from samples to numbers with intervals: `estimation/`, `rare/` events, results, bounds "
+        "held against adversaries, `plots/`",
     ),
-    Room(
-        8,
-        "trials",
-        "black boxes (`auditing/`), accountants, filters and odometers (`conformance/`) on trial; "
-        "certified answers as data (`truths/`); `suite/` and `libraries/` are what is tried; "
-        "assertions for test suites",
-    ),
-    Room(
-        8,
-        "games",
-        "variants of the experiment, one file each in `library/`: rows of exact values, plays, "
-        "bounds and wrong claims, compared",
-    ),
-    Room(
-        8,
-        "study",
-        "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
-    ),
-    Room(
-        8, "claims", "the claims of the sources as checks: `ledger/` has a folder for each source"
-    ),
-    Room(9, "doors", "the command line and the pytest plugin: they parse, call and print"),
+    Room(8, "doors", "the command line and what pytest loads: they parse, call and print"),
 )
-"""From the ground up. Rooms of one floor may use one another, but not in a ring."""
+"""From the ground up. A room imports from rooms below it, and from its own floor without a ring."""
 
-FLOORS = {"simulator": 0, "moved": 0, "errors": 1} | {room.name: room.floor for room in ROOMS}
-FLOORS |= dict.fromkeys(("estimation", "queries", "testing"), 9)
-"""The package itself, floor 0, has nothing but its version and the lists of names that it
-has and had. Beside the rooms stand ``errors``, which is public, and paths that have moved."""
+SHELVES = (
+    Shelf(
+        "worst",
+        "the worst adaptive adversary, by certified search; `filters/` with a proved budget",
+    ),
+    Shelf(
+        "training",
+        "allocation, balls in bins, loaders, epochs, matrices of noise: laws and mechanisms",
+    ),
+    Shelf(
+        "auditing",
+        "black boxes, pipelines, accountants and declared likelihoods on trial; certified answers "
+        "as data; assertions for test suites",
+        on=("worst",),
+    ),
+    Shelf(
+        "teaching",
+        "the `claims/` of the sources as checks, and `games/`: variants of the experiment",
+        on=("worst", "training"),
+    ),
+    Shelf(
+        "studies",
+        "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
+        on=("worst",),
+    ),
+)
+"""Each imports the core, and registers by entry points as another package would."""
+
+FLOORS = {"simulator": 0, "errors": 2} | {room.name: room.floor for room in ROOMS}
+"""The package itself, floor 0, has nothing but its version and the list of its names."""
 
 
 def table() -> str:
-    """README's table of rooms, in Markdown."""
-    rows = ["| floor | room | what is in it |", "|---|---|---|"]
+    """CONTRIBUTING's table of rooms and shelves, in Markdown."""
+    rows = ["| floor | folder | what is in it |", "|---|---|---|"]
     rows += [f"| {room.floor} | `simulator/{room.name}/` | {room.purpose} |" for room in ROOMS]
+    for shelf in SHELVES:
+        needs = f" (needs {', '.join(shelf.on)})" if shelf.on else ""
+        rows.append(f"| shelf | `simulator/{shelf.name}/` | {shelf.purpose}{needs} |")
     return "\n".join(rows)
 
 

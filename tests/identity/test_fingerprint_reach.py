@@ -21,7 +21,7 @@ import scipy.stats
 
 from simulator import Database, Laplace, counting_query
 from simulator.identity.fingerprint import Walk, fingerprint
-from simulator.theory.filters.families import SumFilter
+from simulator.theory.filters.sums import SumFilter
 from tests.helpers.cases import case
 
 
@@ -233,7 +233,7 @@ def test_records_that_are_objects_count_in_no_order():
 
 def test_a_filter_of_the_users_counts_by_its_step(written):
     source = (
-        "from simulator.theory.filters.families import SumFilter\n"
+        "from simulator.theory.filters.sums import SumFilter\n"
         "class Mine(SumFilter):\n"
         "    name = 'mine'\n"
         "    @staticmethod\n"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.mechanisms import FiniteMechanism
-from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.pure import ApproxDP
 from tests.helpers.exploring import examples
 from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS, Discrete, chi_square, draws
 

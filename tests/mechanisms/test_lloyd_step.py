@@ -8,7 +8,7 @@ from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from tests.helpers.mechanism_cases import draws
 
 POINTS = Database([(0.1, 0.2), (0.1, 0.2), (-0.5, 0.4), (0.9, -0.1), (-0.3, -0.6)])

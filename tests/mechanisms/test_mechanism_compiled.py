@@ -10,7 +10,8 @@ from simulator.adversaries.contract import Rule
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Gaussian, Geometric, Laplace, RandomizedResponse
-from simulator.theory.guarantees.families import GaussianDP, PureDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.pure import PureDP
 from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS
 
 numba = pytest.importorskip("numba")

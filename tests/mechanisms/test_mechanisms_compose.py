@@ -28,7 +28,7 @@ from simulator.mechanisms import (
     TwoPartyCount,
     lloyd_centres,
 )
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 
 PATIENTS = Database([(1, 0.1), (1, 0.4), (2, 0.2), (2, 0.5), (2, -0.7)])
 ALICE = (2, 0.9)

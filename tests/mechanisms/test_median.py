@@ -22,7 +22,7 @@ from simulator.mechanisms.median import (
     smooth_sensitivity,
 )
 from simulator.mechanisms.scaled_laplace import SCALED_LAPLACE
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from tests.helpers.exploring import examples
 from tests.helpers.laplace_pairs import hockey_stick
 from tests.helpers.mechanism_cases import draws

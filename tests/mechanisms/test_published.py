@@ -11,7 +11,7 @@ from scipy import stats
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms.published import JustAFew, NameAndShame
-from simulator.theory.guarantees.families import ApproxDP, PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from tests.helpers.mechanism_cases import chi_square
 
 SMALL = Database({"bob": 2, "carol": 1})

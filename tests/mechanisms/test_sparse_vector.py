@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from experiments.suite.mechanisms.thresholds import BELOW, Marks, all_marks
 from simulator import Database, counting_query
 from simulator.data.databases import ADD_REMOVE
 from simulator.data.queries import function_query
@@ -16,7 +17,6 @@ from simulator.mechanisms import SparseVector
 from simulator.mechanisms.above_threshold import first_above_law
 from simulator.mechanisms.quadrature import log_of_integral
 from simulator.mechanisms.sparse_vector import next_chances
-from simulator.trials.suite.thresholds import BELOW, Marks, all_marks
 from simulator.worst import worst_conversation
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -7,7 +7,7 @@ from simulator.data.queries import counting_query
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms.two_party import TwoPartyCount
 from simulator.theory import LaplaceLaw
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from tests.helpers.mechanism_cases import draws
 
 

@@ -17,7 +17,7 @@ from simulator import (
     verify,
 )
 from simulator.adversaries import Rule
-from simulator.analysis.declared import FalseLikelihood
+from simulator.auditing.declared import FalseLikelihood
 from simulator.data import ADD_REMOVE
 from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms import Mechanism

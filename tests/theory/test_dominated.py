@@ -28,7 +28,7 @@ from simulator.theory import (
     randomized_response,
 )
 from simulator.theory.bounds.certified_epsilon import certified_epsilon
-from simulator.theory.guarantees import dominated
+from simulator.theory.guarantees import law_renyi
 
 CASES = [(1.0, 0.01), (0.5, 0.3), (4.0, 1e-4)]
 
@@ -231,7 +231,7 @@ def test_a_pair_that_joins_both_directions_loses_more_than_the_worse_of_them(alp
 def test_with_little_noise_a_divergence_is_bounded_by_whole_orders(monkeypatch, sigma, alpha):
     """The chord is above the quadrature, and not far; at 1e-4 the nodes would fill the memory."""
     quadrature = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
-    monkeypatch.setattr(dominated, "_MOST_NODES", 1.0)
+    monkeypatch.setattr(law_renyi, "_MOST_NODES", 1.0)
     chord = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
     assert quadrature < chord <= alpha / (2.0 * sigma**2) * (1.0 + 1e-12)
     monkeypatch.undo()

@@ -12,12 +12,13 @@ from simulator.theory import PureDP, RenyiDP, events, sampled_with_replacement
 from simulator.theory.events import Account
 from simulator.theory.events.open_account import OpenAccount
 from simulator.theory.events.stored import EVENTS
+from simulator.training import random_allocation
 
 EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
     events.subsampled(events.laplace(1.5, 2.5), 0.25),
     events.sampled_with_replacement(events.laplace(1.5), 7, 100),
-    events.random_allocation(events.laplace(1.5), 9, 2, 3),
+    random_allocation(events.laplace(1.5), 9, 2, 3),
     events.select(events.promise(PureDP(0.1)), 10.0, math.inf),
     events.promise(RenyiDP((2.0, 8.0), (0.1, 1 / 3))),
     events.above_threshold(10.0, 20.0, positives=3, monotonic=True),
@@ -183,7 +184,7 @@ def many_sensitivities(count):
          events.gaussian_mixture(2.0, (0.0, 1.0), (0.5, 0.5))),
         (dp("ZCDpEvent", rho=0.1, xi=0.0), events.promise("zcdp:0.1")),
         (dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=2, num_steps=9),
-         events.random_allocation(events.gaussian(1.0), 9, 2)),
+         random_allocation(events.gaussian(1.0), 9, 2)),
         (dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=0, num_steps=9),
          events.nothing()),
     ],

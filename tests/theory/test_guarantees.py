@@ -11,15 +11,11 @@ from scipy.stats import norm
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory import Composition, bounds_for
-from simulator.theory.guarantees.families import (
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    GaussianDP,
-    PureDP,
-    RenyiDP,
-    parse_guarantee,
-)
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
+from simulator.theory.guarantees.renyi import ZCDP, RenyiDP
 from tests.helpers.exploring import examples
 
 parameters = st.floats(1e-6, 8.0)

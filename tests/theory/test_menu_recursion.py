@@ -13,7 +13,8 @@ from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.menu_recursion import menu_delta, menu_epsilon
 from simulator.theory.bounds.registry import bound
-from simulator.theory.guarantees.families import PureDP, SubsampledGaussianDP
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw

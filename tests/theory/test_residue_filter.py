@@ -9,10 +9,10 @@ import pytest
 from experiments.filter_trial.variants import SquaresOfCurve
 from simulator.errors import NotApplicable
 from simulator.theory import ApproxDP, BoundedRange, GaussianDP, PureDP, ResidueFilter
-from simulator.theory.filters.admitted import most_rounds, published_rounds, rounds_admitted
 from simulator.theory.filters.residue import OneNumber
 from simulator.theory.filters.rules import residue_step
 from simulator.worst import worst_case
+from simulator.worst.filters.admitted import most_rounds, published_rounds, rounds_admitted
 
 
 def gaussian_delta(mu, epsilon):

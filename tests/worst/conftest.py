@@ -1,5 +1,5 @@
 """Call the command line as its own tests do."""
 
-from tests.doors.cli.conftest import dpcompose
+from tests.helpers.command_line import dpcompose
 
 __all__ = ["dpcompose"]

@@ -14,8 +14,8 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse
 from simulator.theory import FiniteLaw, randomized_response
 from simulator.theory.bounds.range_recursion import enclosed_curve
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst import Game, worst_case, worst_odometer
 from simulator.worst.game_graph import chain_graph
 from simulator.worst.grid import Grid, lattice_layout, nearest_layout

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.theory.filters.families import Filter, RenyiFilter, SumFilter, ZCDPFilter
-from simulator.theory.filters.sum_budgets import budget_of
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
+from simulator.theory.filters.sums import SumFilter
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.worst import Game, entries
 from simulator.worst.between_costs import BetweenCosts, bulge_of, is_response
+from simulator.worst.filters.sum_budgets import budget_of
 from simulator.worst.free_parameters import free_game
 from simulator.worst.grid import GridArray, outward_layout
 from simulator.worst.grid_pass import grid_for, run_pass

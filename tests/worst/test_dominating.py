@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from simulator.claims.ledger.shared.random_trees import (
+from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms import Concurrent
+from simulator.teaching.claims.ledger.shared.random_trees import (
     EVERYONE,
     WITHOUT,
     random_tree,
     together,
 )
-from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms import Concurrent
 from simulator.theory import PureDP
 from simulator.theory.pld.distribution import compose_laws
 from simulator.worst import dominating_law, worst_conversation

@@ -10,18 +10,15 @@ import numpy as np
 import pytest
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.filters.families import (
-    Filter,
-    RenyiFilter,
-    RogersFilter,
-    SumFilter,
-    WhitehouseFilter,
-    ZCDPFilter,
-)
-from simulator.theory.filters.sum_budgets import budget_of
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
+from simulator.theory.filters.sums import SumFilter
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import Game, worst_case
 from simulator.worst.filter_graphs import filter_graphs
+from simulator.worst.filters.sum_budgets import budget_of
 from simulator.worst.free_parameters import budget_unit, cell_options
 from simulator.worst.game_graph import budget_graph, chain_graph, explored_graph
 from simulator.worst.grid import nearest_layout, outward_layout

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simulator.theory import Composition, GaussianDP, LaplaceLaw, PureDP, bound, compose_laws
-from simulator.theory.filters.families import SumFilter
 from simulator.theory.filters.natural import NaturalFilter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.sums import SumFilter
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.worst import worst_case
 

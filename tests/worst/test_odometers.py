@@ -8,7 +8,7 @@ import pytest
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.odometers import MixtureOdometer
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst import worst_odometer
 from tests.worst.brute_force import response
 
@@ -56,7 +56,7 @@ def brute(epsilons: tuple[float, ...], rounds: int, odometer: Hasty | MixtureOdo
 
 
 def _pure(epsilon: float) -> Guarantee:
-    from simulator.theory.guarantees.families import PureDP
+    from simulator.theory.guarantees.pure import PureDP
 
     return PureDP(epsilon)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.filters.families import SumFilter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.sums import SumFilter
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst import worst_case
 from simulator.worst.filter_graphs import Units
 from tests.worst.brute_force import response, worst

@@ -12,13 +12,9 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.theory import FiniteLaw
-from simulator.theory.filters.families import (
-    RenyiFilter,
-    RogersFilter,
-    SumFilter,
-    WhitehouseFilter,
-    ZCDPFilter,
-)
+from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
+from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
+from simulator.theory.filters.sums import SumFilter
 from simulator.worst import worst_case
 
 SKEWED = FiniteLaw.from_probabilities((0.7, 0.2, 0.1), (0.5, 0.2, 0.3))

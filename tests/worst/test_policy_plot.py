@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from simulator.analysis.plots import paper_figure
-from simulator.analysis.plots.policy import FEW_MOVES, plot_policy
-from simulator.analysis.policy_picture import _scale, draw
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.filters.families import parse_filter
+from simulator.theory.filters.named import parse_filter
 from simulator.worst import worst_case
 from simulator.worst.policy_map import policy_map
+from simulator.worst.policy_picture import _scale, draw
+from simulator.worst.policy_plot import FEW_MOVES, plot_policy
 
 EDGES = np.arange(4.0)
 MOVES = np.array([[0, 1, -1], [1, -1, -1], [0, 0, 1]])

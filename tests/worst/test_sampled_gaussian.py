@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from simulator.analysis.worst_played import agrees, played
 from simulator.data.databases import REPLACE_ONE
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds.menu_recursion import menu_delta
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.worst.menu_parsing import parse_family, parse_menu
+from simulator.worst.played import agrees, played
 from simulator.worst.policy import Policy
 from simulator.worst.search import worst_case
 

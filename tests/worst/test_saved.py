@@ -13,7 +13,7 @@ from simulator.engine.compiled.plain_kernel import Engine
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import Laplace
 from simulator.theory import FiniteLaw
-from simulator.theory.filters.families import parse_filter
+from simulator.theory.filters.named import parse_filter
 from simulator.worst import Policy, worst_case
 from simulator.worst.menu_parsing import parse_entry
 from simulator.worst.policy_files import challenge_text, packed, read, unpacked

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.analysis.simulate import simulate
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.families import parse_filter
+from simulator.theory.filters.named import parse_filter
 from simulator.worst import worst_case
 from simulator.worst.sample_plays import Remaining, play
 from simulator.worst.transcript import LONG, transcript

@@ -11,7 +11,7 @@ from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
 from simulator.mechanisms import Free, Laplace
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @library("budget-splitter")

@@ -9,7 +9,7 @@ from simulator.adversaries.registry import library, pure_budget
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 HOSPITALS = 8
 CONDITIONS = ("diabetes", "hypertension", "asthma", "migraine")

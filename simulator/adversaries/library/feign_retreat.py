@@ -10,7 +10,7 @@ from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
 from simulator.mechanisms import RandomizedResponse
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @library("feign-retreat")

@@ -18,14 +18,12 @@ from simulator.mechanisms import (
     RandomizedResponse,
     ScalarMechanism,
 )
-from simulator.theory.guarantees.families import (
-    ZCDP,
-    ApproxDP,
-    DiscreteGaussianDP,
-    GaussianDP,
-    Guarantee,
-    SubsampledGaussianDP,
-)
+from simulator.theory.guarantees.discrete_gaussian import DiscreteGaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP
+from simulator.theory.guarantees.renyi import ZCDP
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 
 
 def strongest(family: Guarantee) -> ScalarMechanism:

@@ -9,7 +9,7 @@ from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.queries import counting_scores
 from simulator.mechanisms import Exponential, Laplace, RandomizedResponse
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 LAPLACE, RESPONSE, SELECTION = range(3)
 

@@ -14,7 +14,7 @@ from simulator.adversaries.registry import library, pure_budget
 from simulator.data import datasets
 from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 COLUMNS = ("mean_radius", "mean_texture", "mean_smoothness", "mean_symmetry")
 CROWD = 8.0

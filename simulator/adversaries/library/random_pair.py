@@ -11,7 +11,7 @@ from simulator.adversaries.people import EVERYONE
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 PEOPLE = ("alice", "bob", "others")
 

@@ -13,8 +13,8 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.sampling import RoundByRound, Sampling, Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 ROUNDS = 1_000_000
 """The largest number of rounds for choosing a measure without a number of trials."""

@@ -42,8 +42,9 @@ from simulator.foundations.validation import experiment_number, finite, open_pro
 from simulator.foundations.wording import count_of
 from simulator.runner.play import opened, run
 from simulator.runner.progress import Progress
-from simulator.theory.filters.families import Filter, parse_filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
+from simulator.theory.guarantees.interface import Guarantee
 
 NODES_OF_AUTO = 500_000
 """The largest number of states and losses that ``auto`` enumerates, in about a second."""

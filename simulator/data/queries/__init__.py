@@ -15,7 +15,6 @@ from simulator.data.queries.counting import (
     counting_query,
     histogram_query,
 )
-from simulator.data.queries.gradients import LogisticGradient
 from simulator.data.queries.stated import (
     FunctionQuery,
     ScoreQuery,
@@ -39,7 +38,6 @@ __all__ = [
     "CountingQuery",
     "FunctionQuery",
     "HistogramQuery",
-    "LogisticGradient",
     "MeanOfBoundedSize",
     "MeanOfPublicSize",
     "PredicateQuery",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import importlib.util
 import io
 import signal
 import sys
@@ -17,8 +18,8 @@ from simulator import __version__
 from simulator.doors.cli import process
 from simulator.doors.cli.numerals import Numeral
 from simulator.doors.cli.output import redirecting
-from simulator.doors.cli.renamed import with_new_names
 from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.extensions import added, load_added
 from simulator.foundations.wording import did_you_mean, printable
 from simulator.runner import prompt_exit
 from simulator.runner.progress import on_a_terminal
@@ -36,50 +37,46 @@ CITATION = f"""\
 
 COMMANDS = (
     "adversaries",
-    "audit",
     "bounds",
     "calibrate",
-    "claims",
-    "conform",
-    "diff",
     "estimate-rare",
-    "filter",
-    "game",
     "merge",
-    "pipeline",
     "plot",
     "simulate",
-    "sweep",
-    "truths",
     "verify",
-    "worst-case",
 )
-"""The commands. Each is a function in a module of the same name, with underscores."""
+"""The commands of the core. Each is a function in a module of the same name, with underscores."""
 
 
 class Commands(click.Group):
-    """A group of commands that imports a command when it is used: ``--version`` loads no scipy."""
+    """A group of commands that imports a command when it is used: ``--version`` loads no scipy.
+
+    Other packages add commands, and so do the shelves of this one: an entry point of the group
+    ``dpcompose.commands`` names a click command, whose function has the name of the entry point.
+    """
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments begin with; old names are replaced."""
-        arguments = with_new_names(args)
-        if arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
-            near = did_you_mean(arguments[0], COMMANDS)
-            ctx.fail(f"No such command {arguments[0]!r}{near}")
-        return super().resolve_command(ctx, arguments)
+        """Return the command that the arguments begin with; fails with the nearest name."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            near = did_you_mean(args[0], known)
+            ctx.fail(f"No such command {args[0]!r}{near}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in alphabetical order."""
-        return list(COMMANDS)
+        return sorted({*COMMANDS, *added("commands")})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, or None."""
-        if cmd_name not in COMMANDS:
+        """Return the command of that name, or None; raises InvalidInput where its code is gone."""
+        if cmd_name in COMMANDS:
+            command = getattr(importlib.import_module(module_of(cmd_name)), function_of(cmd_name))
+        elif cmd_name in added("commands"):
+            command = load_added("commands", cmd_name)
+        else:
             return None
-        name = function_name(cmd_name)
-        command = getattr(importlib.import_module(f"{__name__}.{name}"), name)
         # \b on a line of its own keeps click from wrapping a paragraph; raw docstrings spell it out
         command.help = (command.help or "").replace("\\b\n", "\b\n")
         for parameter in command.params:
@@ -90,26 +87,55 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every command with the first sentence of its docstring, not shortened."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, first_sentence(name)) for name in self.list_commands(ctx)])
+        """Write every command with the first sentence of its docstring, in a section per package.
+
+        What other packages add, and the shelves of this one, stands below the core's commands. A
+        command whose code is gone is left out.
+        """
+        sections: dict[str, list[tuple[str, str]]] = {"Commands": []}
+        for name in self.list_commands(ctx):
+            title = "Commands" if name in COMMANDS else f"Commands of {package_of(name)}"
+            sentence = first_sentence(name)
+            if sentence is not None:
+                sections.setdefault(title, []).append((name, sentence))
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
-def function_name(command: str) -> str:
-    """The name of a command's function and of its module."""
+def function_of(command: str) -> str:
+    """The name of a command's function."""
     return command.replace("-", "_")
 
 
-def first_sentence(command: str) -> str:
-    """The first sentence of a command's docstring, read off its source.
+def module_of(command: str) -> str:
+    """The name of a command's module."""
+    if command in COMMANDS:
+        return f"{__name__}.{function_of(command)}"
+    return added("commands")[command].module
+
+
+def package_of(command: str) -> str:
+    """The package that adds a command, as ``simulator.worst``, without its folder of commands."""
+    return module_of(command).partition(".commands")[0]
+
+
+def first_sentence(command: str) -> str | None:
+    """The first sentence of a command's docstring, read off its source; None if that is gone.
 
     Importing all commands would take a second.
     """
-    name = function_name(command)
-    source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    name = function_of(command)
+    try:
+        found = importlib.util.find_spec(module_of(command))
+    except ImportError:
+        return None
+    if found is None or found.origin is None:
+        return None
+    source = Path(found.origin).read_text(encoding="utf-8")
     functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    [text] = [ast.get_docstring(node) for node in functions if node.name == name]
-    return click.Command(command, help=text).get_short_help_str(limit=200)
+    texts = [ast.get_docstring(node) for node in functions if node.name == name]
+    return click.Command(command, help=texts[0]).get_short_help_str(limit=200) if texts else ""
 
 
 def cite(context: click.Context) -> None:

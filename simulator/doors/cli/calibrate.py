@@ -29,7 +29,10 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.events.accounting import LARGEST_PARAMETER
 from simulator.theory.events.mechanisms import MECHANISMS, account_of
 from simulator.theory.events.open_account import OpenAccount, scale_of
-from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 FAMILIES: dict[str, type[Guarantee]] = {
     "pure": PureDP,

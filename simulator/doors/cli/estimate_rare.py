@@ -15,7 +15,7 @@ from simulator.foundations.wording import count_of
 if TYPE_CHECKING:
     from simulator.analysis.estimation import Estimate
     from simulator.analysis.rare import RareEvent
-    from simulator.theory.guarantees.families import Guarantee
+    from simulator.theory.guarantees.interface import Guarantee
 
 CURVE_POINTS = 13
 """How many further points a picture has."""
@@ -105,7 +105,7 @@ def estimate_rare(
     # slow to import; --help does not need them
     from simulator.adversaries.loading import find_adversary
     from simulator.analysis import rare
-    from simulator.theory.filters.families import parse_filter
+    from simulator.theory.filters.named import parse_filter
 
     event = rare.estimate_rare(
         find_adversary(adversary, family, rounds), family, rounds, trials,

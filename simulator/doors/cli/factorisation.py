@@ -20,9 +20,9 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.events.mechanisms import compare
 
 if TYPE_CHECKING:
-    from simulator.analysis.allocation import BinnedPair
     from simulator.analysis.estimation import Estimate
     from simulator.doors.cli.random_allocation import Allocation
+    from simulator.training.matrices import BinnedPair
 
 NAME = "matrix-factorisation"
 
@@ -65,7 +65,7 @@ class Factorisation:
         """The certified rows of random allocation, and estimates of the exact law with --draws."""
         if self.draws is None:
             return certified
-        from simulator.analysis.allocation import random_subset
+        from simulator.training.matrices import random_subset
 
         if allocation.epochs not in (None, 1):
             raise click.UsageError("--draws are of one epoch: leave out --epochs")
@@ -82,7 +82,7 @@ class Factorisation:
 
     def pair(self, sigma: float, rounds: int | None) -> BinnedPair:
         """The pair; raises UsageError for an option that is missing, and InvalidInput."""
-        from simulator.analysis.allocation import balls_in_bins
+        from simulator.training.matrices import balls_in_bins
 
         if self.bins is None or rounds is None:
             raise click.UsageError(f"{NAME} takes --bins and --rounds")
@@ -135,7 +135,7 @@ class Factorisation:
         self, target: tuple[float, float], rounds: int | None, digits: int, as_json: bool
     ) -> None:
         """Print the least sigma that meets the target, and the next smaller one."""
-        from simulator.analysis.allocation.calibrating import ERROR, calibrate_noise
+        from simulator.training.matrices.calibrating import ERROR, calibrate_noise
 
         error = ERROR if self.confidence is None else 1.0 - self.confidence
         found = calibrate_noise(
@@ -169,7 +169,7 @@ class Factorisation:
         return rows
 
     def _estimates(self, pair: BinnedPair, delta: float | None, epsilon: float | None) -> list[Row]:
-        from simulator.analysis.allocation import estimate_allocation
+        from simulator.training.matrices import estimate_allocation
 
         start = time.perf_counter()
         confidence = _CONFIDENCE if self.confidence is None else self.confidence

@@ -14,7 +14,9 @@ from simulator.data.databases import ADD_REMOVE, RELATIONS, Relation
 from simulator.doors.cli.numerals import Numeral
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.guarantees.families import FORMS, Guarantee, PureDP, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import FORMS, parse_guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 
 class Family(click.ParamType):

@@ -17,9 +17,9 @@ from simulator.theory.bounds.certified_calibration import (
 )
 from simulator.theory.bounds.comparison import TRUTH, Row
 from simulator.theory.events.accounting import Account
-from simulator.theory.events.allocating import RandomAllocationEvent
 from simulator.theory.events.leaves import GaussianEvent
 from simulator.theory.events.open_account import scale_of
+from simulator.training.events import RandomAllocationEvent
 
 NAME = "random-allocation"
 

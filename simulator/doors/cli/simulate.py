@@ -17,7 +17,7 @@ from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.analysis.result import Result
-    from simulator.theory.guarantees.families import Guarantee
+    from simulator.theory.guarantees.interface import Guarantee
 
 
 @click.command()
@@ -115,7 +115,7 @@ def simulate(
     from simulator.foundations.frames import export
     from simulator.runner.clusters.dask_cluster import dask_cluster
     from simulator.runner.partial_runs import simulate_part
-    from simulator.theory.filters.families import parse_filter
+    from simulator.theory.filters.named import parse_filter
 
     if trials is None and seconds is None:
         raise click.UsageError(

@@ -13,7 +13,8 @@ from simulator.doors.cli.output import number, print_json, print_table, say
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
 from simulator.theory.bounds.usual_bounds import BOUNDS
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 if TYPE_CHECKING:
     from simulator.analysis.verification import Check

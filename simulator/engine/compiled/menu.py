@@ -15,9 +15,8 @@ from simulator.data.databases import Relation
 from simulator.engine.promises import limit_of_entry
 from simulator.foundations.errors import NotApplicable, placed
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
-from simulator.theory.filters.families import Filter
-from simulator.theory.filters.interface import OverMenu, Price, unseen
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter, OverMenu, Price, unseen
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from simulator.engine.specification import Specification
 from simulator.engine.views.views import View
 from simulator.foundations.errors import Breach
 from simulator.foundations.seeds import Stream, generator, record
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 TRUSTED = 256
 """Trials after which a rule that changed its entry often counts as steady again."""

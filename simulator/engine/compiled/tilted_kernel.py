@@ -37,8 +37,8 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Scalars
-from simulator.theory.filters.families import Filter
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.interface import Guarantee
 
 
 def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:

@@ -35,7 +35,8 @@ from simulator.mechanisms.interactive import OpenedObject
 from simulator.mechanisms.interactive_mechanism import Opening
 from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 MAX_PREPARED = 4096
 """Most prepared challenges kept; beyond, all are dropped, which bounds the memory."""

@@ -18,7 +18,7 @@ from simulator.mechanisms import Ask
 from simulator.mechanisms.conversations import Conversations
 from simulator.mechanisms.copies import own_copy
 from simulator.mechanisms.interactive_mechanism import Opening
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 @dataclass(frozen=True)

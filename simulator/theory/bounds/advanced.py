@@ -8,7 +8,7 @@ from simulator.theory.bounds.base import Bound, needs_squares, pure_epsilon
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.concentration import azuma_deviation, azuma_tail
 from simulator.theory.bounds.round_deltas import SUM_OF_LEAKS
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 def lemma_7_mean(guarantee: Guarantee) -> float:

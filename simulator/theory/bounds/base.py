@@ -15,7 +15,7 @@ from simulator.foundations.validation import nonnegative
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
 from simulator.theory.bracket import Bracket, Brackets, Kind, brackets_at
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.outward import below, sum_bracket
 from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question
 

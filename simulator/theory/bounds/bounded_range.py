@@ -22,7 +22,7 @@ from simulator.theory.bounds.range_recursion import (
     enclosed_curve,
 )
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import BoundedRange
+from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.inverse import certain_inverse, falling_root
 from simulator.theory.laws.binomial import log_binomial, log_binomial_error
 from simulator.theory.outward import UNIT

@@ -12,7 +12,8 @@ from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import all_bounds, bound
 from simulator.theory.bracket import Kind
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.parameters import positive
 
 _RELATIVE = 1e-12

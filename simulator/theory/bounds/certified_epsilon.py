@@ -9,7 +9,7 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bounds_for
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.parameters import count, delta_of_question

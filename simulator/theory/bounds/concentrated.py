@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.renyi_divergence import renyi_to_delta, renyi_to_epsilon
 
 _rho: Callable[[Guarantee], float] = attrgetter("zcdp_rho")

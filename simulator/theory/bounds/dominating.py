@@ -13,8 +13,9 @@ from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.menu_recursion import LEAST_POINTS, WORK, menu_delta, menu_epsilon
 from simulator.theory.bracket import Bracket, Kind
-from simulator.theory.guarantees.dominated import DominatedFamily, SubsampledGaussianDP
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.dominated import DominatedFamily
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
 

@@ -7,7 +7,10 @@ import math
 from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import ZCDP, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.renyi import ZCDP
 from simulator.theory.laws.gaussian_curve import (
     gaussian_delta,
     gaussian_delta_bracket,

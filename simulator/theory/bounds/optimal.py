@@ -8,7 +8,7 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.base import Bound, largest_loss
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.pld.response_atoms import LossAtoms, mixed_atoms, repeated_atoms
 from simulator.theory.pld.response_lattice import ResponseCounts, enclosing_atoms, lattice_step
 

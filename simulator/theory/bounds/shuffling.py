@@ -9,7 +9,7 @@ import numpy as np
 from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import ShuffledDP
+from simulator.theory.guarantees.shuffled import ShuffledDP
 from simulator.theory.laws import clones, shuffled_responses
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.shuffled_responses import response_delta, response_epsilon

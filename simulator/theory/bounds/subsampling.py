@@ -10,7 +10,8 @@ from simulator.theory.bounds.optimal import (
     RoundedHeterogeneous,
 )
 from simulator.theory.bracket import Bracket
-from simulator.theory.guarantees.families import PureDP, SubsampledDP
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.subsampled import SubsampledDP
 
 
 class AmplifiedBySampling(Bound):

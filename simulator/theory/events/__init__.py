@@ -5,7 +5,6 @@ certified ends. The lower-case names make the nodes; the classes are their types
 """
 
 from simulator.theory.events.accounting import Account
-from simulator.theory.events.allocating import RandomAllocationEvent
 from simulator.theory.events.foreign import from_dp_accounting, from_opacus, read_account
 from simulator.theory.events.leaves import (
     AboveThresholdEvent,
@@ -42,7 +41,6 @@ gaussian_mixture = GaussianMixtureEvent
 laplace = LaplaceEvent
 nothing = NothingEvent
 promise = PromiseEvent
-random_allocation = RandomAllocationEvent
 randomized_response = RandomizedResponseEvent
 sampled_with_replacement = SampledWithReplacementEvent
 select = SelectedEvent
@@ -65,7 +63,6 @@ __all__ = [
     "LaplaceEvent",
     "NothingEvent",
     "PromiseEvent",
-    "RandomAllocationEvent",
     "RandomizedResponseEvent",
     "RepeatedEvent",
     "SampledWithReplacementEvent",
@@ -85,7 +82,6 @@ __all__ = [
     "laplace",
     "nothing",
     "promise",
-    "random_allocation",
     "randomized_response",
     "read_account",
     "sampled_with_replacement",

@@ -40,7 +40,8 @@ from simulator.theory.events.tree import (
     check_relation,
     compose,
 )
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
 from simulator.theory.stored import members_of, written

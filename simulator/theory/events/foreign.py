@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.extensions import Added
 from simulator.theory.events.accounting import Account
-from simulator.theory.events.allocating import RandomAllocationEvent
 from simulator.theory.events.leaves import (
     GaussianEvent,
     LaplaceEvent,
@@ -30,7 +30,7 @@ from simulator.theory.events.tree import (
     check_relation,
     ratio_up,
 )
-from simulator.theory.guarantees.families import ZCDP, RenyiDP
+from simulator.theory.guarantees.renyi import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, several
 from simulator.theory.stored import parsed
@@ -173,7 +173,14 @@ def _with_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
 def _allocated(event: Any, relation: Neighbours, path: str) -> EventTree:
     selected = count("num_selected", event.num_selected, 0)
     inner = _read(event.event, relation, f"{path}.event")
-    return RandomAllocationEvent(inner, event.num_steps, selected) if selected else NothingEvent()
+    if not selected:
+        return NothingEvent()
+    events = Added("events")
+    if "random_allocation" not in events:
+        raise NotApplicable(
+            f"{path}: the shelf simulator.training, which reads it, is not installed"
+        )
+    return cast(EventTree, events["random_allocation"](inner, event.num_steps, selected))
 
 
 def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:

@@ -11,15 +11,11 @@ import numpy as np
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, flag
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
-from simulator.theory.guarantees.families import (
-    ApproxDP,
-    BoundedRange,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    RandomAllocationDP,
-    parse_guarantee,
-)
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
@@ -40,9 +36,8 @@ def keeping(guarantee: Guarantee) -> EventRounds:
 
     Where no law is that in either order of the databases, it is that of adding a record.
     """
-    if isinstance(guarantee, RandomAllocationDP) and guarantee.selected == 1:
-        ((adding, _),) = guarantee.blocks
-        return EventRounds(adding, (guarantee,), exact=True)
+    if guarantee.adding_law is not None:
+        return EventRounds(guarantee.adding_law, (guarantee,), exact=True)
     law, exact = guarantee.worst_law, True
     if law is None:
         law, exact = guarantee.dominating_law, False

@@ -17,7 +17,9 @@ from simulator.theory.events.leaves import (
 )
 from simulator.theory.events.sampling import SubsampledEvent
 from simulator.theory.events.tree import EventTree, RepeatedEvent, compose
-from simulator.theory.guarantees.families import ApproxDP, BoundedRange, PureDP, ShuffledDP
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
+from simulator.theory.guarantees.shuffled import ShuffledDP
 from simulator.theory.parameters import count
 
 Second = Literal["", "delta", "rate", "reports"]

@@ -17,7 +17,9 @@ from simulator.theory.events.tree import (
     ratio_up,
     refuse,
 )
-from simulator.theory.guarantees.families import DiscreteGaussianDP, GaussianDP, PureDP
+from simulator.theory.guarantees.discrete_gaussian import DiscreteGaussianDP
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.discrete import (
     discrete_laplace,
     rounded_gaussian,

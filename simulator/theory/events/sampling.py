@@ -18,14 +18,10 @@ from simulator.theory.events.tree import (
     Neighbours,
     refuse,
 )
-from simulator.theory.guarantees.families import (
-    ApproxDP,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    SubsampledDP,
-    SubsampledGaussianDP,
-)
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
+from simulator.theory.guarantees.subsampled import SubsampledDP, SubsampledGaussianDP
 from simulator.theory.guarantees.transforms import sampled_with_replacement
 from simulator.theory.guarantees.transforms import subsampled as subsampled_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw

@@ -17,7 +17,9 @@ from simulator.theory.events.tree import (
     Neighbours,
     refuse,
 )
-from simulator.theory.guarantees.families import Guarantee, PureDP, RenyiDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.renyi import RenyiDP
 from simulator.theory.guarantees.renyi_divergence import renyi_to_delta
 from simulator.theory.guarantees.run_counts import gamma_of_mean
 from simulator.theory.parameters import LARGEST

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.events.allocating import RandomAllocationEvent
+from simulator.foundations.extensions import Added
 from simulator.theory.events.leaves import (
     AboveThresholdEvent,
     DiscreteEvent,
@@ -27,7 +29,8 @@ from simulator.theory.events.sampling import (
 )
 from simulator.theory.events.selection import SelectedEvent
 from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
-from simulator.theory.guarantees.families import Guarantee, parse_guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.stored import JsonNode, Vocabulary
 
 
@@ -44,7 +47,6 @@ _CLASSES: tuple[type[EventTree], ...] = (
     RepeatedEvent,
     SubsampledEvent,
     SampledWithReplacementEvent,
-    RandomAllocationEvent,
     SelectedEvent,
     GaussianEvent,
     LaplaceEvent,
@@ -62,7 +64,7 @@ _CLASSES: tuple[type[EventTree], ...] = (
 
 EVENTS = Vocabulary(
     EventTree,
-    {each.kind: each for each in _CLASSES},
+    ChainMap({each.kind: each for each in _CLASSES}, Added("events")),
     readers={Guarantee: _guarantee, Sampling: JsonNode.text},
 )
 """Every event by its kind, such as ``{"kind": "gaussian", "sigma": 1.0}``."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, several

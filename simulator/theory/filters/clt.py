@@ -7,8 +7,8 @@ import math
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Price
-from simulator.theory.guarantees.dominated import SubsampledGaussianDP
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 
 
 class CLTFilter(GaussianFilter):

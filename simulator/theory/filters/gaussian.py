@@ -6,11 +6,10 @@ import math
 from functools import cached_property
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.filters.certified_budget import gaussian_mu
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import squares_step
-from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_delta_bracket
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_delta_bracket, gaussian_mu
 
 LEAST, MOST = 1e-4, 60.0
 """Ends of the mu that is looked for."""

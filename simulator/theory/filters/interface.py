@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import probability_below_one
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import positive
 

@@ -19,7 +19,8 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bracket import Bracket
 from simulator.theory.filters.interface import Accounted, Filter, OverMenu, Price, State
 from simulator.theory.filters.rules import AS_STORED
-from simulator.theory.guarantees.families import GaussianDP, Guarantee
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.inverse import first_without
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import open_probability
 from simulator.theory.filters.rules import mixture_reading, mixture_step
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.parameters import positive
 
 

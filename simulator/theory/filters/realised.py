@@ -29,7 +29,7 @@ import math
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import realised_loss, realised_step
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.interface import Guarantee
 
 
 def coarse_state(state: State, up: bool, steps: int = 100) -> State:

@@ -41,7 +41,8 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import residue_step
-from simulator.theory.guarantees.families import Guarantee, PureDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def certified_step(
     Then the unit, the reserve, the largest epsilon and the order of the certificate. An ``epsilon``
     below 0 is -mu of a Gaussian round. A round is admitted while the costs or the epsilons are
     within their budgets; with a budget of 0 epsilons are not added up. The cost, and why this is
-    sound: :mod:`simulator.theory.filters.certificate_check`.
+    sound: :mod:`simulator.worst.filters.certificate_check`.
     """
     costs, spent, spent_error, leaked, leaked_error = state[:5]
     budget, basic, leak_budget, unit, reserve, largest, order = state[5:]

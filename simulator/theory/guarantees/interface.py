@@ -27,9 +27,15 @@ class Guarantee(ABC):
     """The promise of every mechanism of a family about one round, in both directions.
 
     ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
+
+    Attributes
+    ----------
+    kind : the name before the colon.
+    written : the parameters after the colon, and an example.
     """
 
     kind: ClassVar[str]
+    written: ClassVar[tuple[str, str]] = ("PARAMETERS", "0.1")
 
     def _set(self, name: str, value: object) -> None:
         """Store a checked parameter of a frozen guarantee."""
@@ -98,6 +104,11 @@ class Guarantee(ABC):
     def dominating_law(self) -> PrivacyLossLaw | None:
         """Law of a pair, in the family or not, that dominates it in either order, if any."""
         return self.worst_law
+
+    @property
+    def adding_law(self) -> PrivacyLossLaw | None:
+        """Law of adding a record, where it is exact and removing one has another; or None."""
+        return None
 
     @property
     def implied(self) -> Guarantee | None:

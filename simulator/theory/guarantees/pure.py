@@ -1,4 +1,4 @@
-"""Pure differential privacy, a part of several other guarantees."""
+"""Pure and approximate differential privacy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import scipy
 
+from simulator.foundations.validation import probability_below_one
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -84,6 +85,57 @@ class PureDP(Guarantee):
     def renyi(self, alpha: float) -> float:
         """Of randomized response; see ``pure_renyi``."""
         return pure_renyi(self.epsilon, alpha)
+
+
+@dataclass(frozen=True)
+class ApproxDP(Guarantee):
+    """(epsilon, delta)-differential privacy, delta in [0, 1).
+
+    Extremal pair: with probability delta the bit is revealed, otherwise randomized response
+    (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+    """
+
+    epsilon: float
+    delta: float
+    kind: ClassVar[str] = "approx"
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+        self._set("delta", probability_below_one("delta", self.delta))
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return within(other.pure_epsilon, self.epsilon) or within(
+            other.hockey_stick(self.epsilon), self.delta
+        )
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return self.delta + (1.0 - self.delta) * pure_delta(self.epsilon, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Randomized response that reveals the bit with probability delta."""
+        return randomized_response(self.epsilon, self.delta)
+
+    @property
+    def core(self) -> Guarantee:
+        """Pure differential privacy with the same epsilon."""
+        return PureDP(self.epsilon)
+
+    @property
+    def leak(self) -> float:
+        """The delta."""
+        return self.delta
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The epsilon when delta is 0, else infinity."""
+        return self.epsilon if self.delta == 0.0 else math.inf
+
+    @property
+    def implied(self) -> Guarantee | None:
+        """Pure differential privacy when delta is 0, else None."""
+        return self.core if self.delta == 0.0 else None
 
 
 def kept(parameter: float, square: float) -> float:

@@ -1,4 +1,4 @@
-"""Renyi differential privacy at one order, or as a curve over several."""
+"""Renyi differential privacy at one order or several, and zero-concentrated privacy."""
 
 from __future__ import annotations
 
@@ -113,6 +113,42 @@ class RenyiDP(Guarantee):
                 corners.pop()
             corners.append((theta, height))
         return corners
+
+
+@dataclass(frozen=True)
+class ZCDP(Guarantee):
+    """rho-zero-concentrated differential privacy (Bun and Steinke 2016, Definition 1.1).
+
+    ``hockey_stick`` is an upper bound (Canonne, Kamath and Steinke 2020, Proposition 12).
+    """
+
+    rho: float
+    kind: ClassVar[str] = "zcdp"
+
+    def __post_init__(self) -> None:
+        self._set("rho", nonnegative("rho", self.rho))
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return within(other.zcdp_rho, self.rho)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return 0.0 if self.rho == 0.0 else renyi_to_delta(self.renyi, epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Zero for rho = 0, else infinity."""
+        return 0.0 if self.rho == 0.0 else math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """Zero for rho = 0, else infinity: zCDP implies no Gaussian differential privacy."""
+        return 0.0 if self.rho == 0.0 else math.inf
+
+    @property
+    def zcdp_rho(self) -> float:
+        """The rho itself."""
+        return self.rho
 
 
 def _several(name: str, value: object) -> tuple[Any, ...]:

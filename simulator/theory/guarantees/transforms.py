@@ -10,16 +10,13 @@ from functools import singledispatch
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.guarantees.amplified import amplified_epsilon, sampling_rate
-from simulator.theory.guarantees.families import (
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    ShuffledDP,
-)
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
+from simulator.theory.guarantees.renyi import ZCDP
+from simulator.theory.guarantees.shuffled import ShuffledDP
+from simulator.theory.guarantees.subsampled import amplified_epsilon, sampling_rate
 from simulator.theory.parameters import count
 
 

@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from simulator.theory.bracket import Bracket
-from simulator.theory.inverse import certain_inverse, falling_root
+from simulator.theory.inverse import certain_inverse, crossing, falling_root
 
 Floats = NDArray[np.float64]
 
@@ -101,3 +101,13 @@ def _mills_slope_far(t: Floats) -> Floats:
     for n in range(60, 0, -1):
         tail = n / (t + tail)
     return tail / (t + tail)
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """The mu of the Gaussian pair with this delta(epsilon), up to rounding."""
+    return crossing(
+        lambda mu: math.log(max(gaussian_delta(mu, epsilon), 1e-300) / delta),
+        1e-4,
+        60.0,
+        xtol=1e-13,
+    )

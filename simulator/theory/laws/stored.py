@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.laws.allocation import AllocationLaw
+from simulator.foundations.extensions import Added
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
@@ -38,16 +40,18 @@ def _check_masses(law: PrivacyLossLaw) -> None:
 
 LAWS = Vocabulary(
     PrivacyLossLaw,
-    {
-        "finite": FiniteLaw,
-        "gaussian": GaussianLaw,
-        "gaussian-mixture": GaussianMixtureLaw,
-        "laplace": LaplaceLaw,
-        "poisson-subsampled": PoissonSubsampledLaw,
-        "random-allocation": AllocationLaw,
-        "sampled-without-replacement": SampledWithoutReplacementLaw,
-        "truncated-noise": TruncatedNoiseLaw,
-    },
+    ChainMap(
+        {
+            "finite": FiniteLaw,
+            "gaussian": GaussianLaw,
+            "gaussian-mixture": GaussianMixtureLaw,
+            "laplace": LaplaceLaw,
+            "poisson-subsampled": PoissonSubsampledLaw,
+            "sampled-without-replacement": SampledWithoutReplacementLaw,
+            "truncated-noise": TruncatedNoiseLaw,
+        },
+        Added("laws"),
+    ),
     check=_check_masses,
 )
 """Every law of the privacy loss."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
+from experiments.auditors_on_trial.limits import growth
 from simulator.analysis.estimation.likelihood_bets import best_bet, factors
-from simulator.trials.auditors.limits import growth
 from tests.helpers.cases import case
 
 CLAIMS = [(0.0, 0.0), (0.1, 0.0), (1.5, 0.0), (0.0, 0.2), (0.5, 0.01), (1.0, 1e-5)]

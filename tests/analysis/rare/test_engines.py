@@ -19,7 +19,7 @@ from simulator.engine.sampling import Steered, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.mechanisms import Exponential, Free, Geometric
 from simulator.theory import ApproxDP
-from simulator.theory.filters.families import WhitehouseFilter
+from simulator.theory.filters.advanced import WhitehouseFilter
 from tests.helpers.small_games import (
     ALICE,
     ANYTHING,

@@ -14,7 +14,8 @@ from simulator.engine.sampling import Tilted, level_chooser
 from simulator.engine.specification import Specification
 from simulator.errors import NotApplicable
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
-from simulator.theory.filters.families import SumFilter, WhitehouseFilter
+from simulator.theory.filters.advanced import WhitehouseFilter
+from simulator.theory.filters.sums import SumFilter
 from tests.helpers.small_games import (
     ANYTHING,
     FINITE,

@@ -11,7 +11,7 @@ from simulator.analysis.rare.splitting import next_level, one_run
 from simulator.engine.specification import Specification
 from simulator.errors import Breach, Refusal
 from simulator.foundations.seeds import generator
-from simulator.theory.filters.families import SumFilter
+from simulator.theory.filters.sums import SumFilter
 from tests.helpers.rare_cases import ALARM, FAMILY, assert_holds, graph_of
 from tests.helpers.small_games import ALICE, ANYTHING, WITH_ALICE, WITHOUT_ALICE, adaptive
 

@@ -1,0 +1,128 @@
+"""The evidence against a claim, and the grids of weaker claims that give the bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+
+from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.events import Batch, Candidates
+from simulator.auditing.evidence.ratio_bets import RatioBets
+from simulator.auditing.evidence.variational import RenyiBets
+from simulator.auditing.evidence.wagers import SHARES, STYLES, Nulls
+from simulator.theory.guarantees.interface import Guarantee
+
+RENYI_KINDS = ("zcdp", "renyi")
+"""Claims on Renyi divergences, which imply only weak hockey-stick curves."""
+
+
+def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
+    """The points (epsilon, delta) of the claim that are tested: its corner, or its curve."""
+    epsilon = getattr(claimed, "epsilon", None)
+    if claimed.kind in ("pure", "approx") and epsilon is not None:
+        return np.array([float(epsilon)]), np.array([float(getattr(claimed, "delta", 0.0))])
+    top = 1.0
+    while claimed.hockey_stick(top) > 1e-9 and top < 600.0:
+        top *= 2.0
+    points = np.concatenate([np.linspace(0.0, 1.0, 21)[:-1], np.linspace(1.0, 2.0, 5)]) * top / 2.0
+    deltas = np.array([claimed.hockey_stick(float(e)) for e in points])
+    useful = deltas < 1.0
+    return points[useful], deltas[useful]
+
+
+RATIOS = 0.85
+"""The share of the stake for bets on likelihood ratios; the rest is for bets on events."""
+MOST_POINTS = 2
+"""The largest number of points of a curve that likelihood ratios are compared with."""
+
+
+class AgainstClaim:
+    """Evidence against the claim: by likelihood ratios, and by events of several probabilities.
+
+    Each bets on the point of the claim with the largest growth. Half the stake is on Renyi
+    divergences, if the claim is on these.
+    """
+
+    def __init__(self, claimed: Guarantee) -> None:
+        self.points = Nulls(*claim_points(claimed))
+        self.ratios = RatioBets()
+        self.divergences: RenyiBets | None = None
+        if claimed.kind in RENYI_KINDS:
+            self.divergences = RenyiBets(claimed.renyi, claimed.renyi_orders)
+        self.best = -math.inf
+
+    def choose(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
+        """Choose event and point for each slot."""
+        points = self.points
+        points.choose(candidates, within)
+        keep = np.argmax(points.worth, axis=1)
+        event = points.event[np.arange(len(keep)), keep]
+        points.event[:] = -1
+        points.event[np.arange(len(keep)), keep] = event
+        if within is None:
+            self.ratios.choose(self.likely_points())
+        else:
+            self.ratios.stop()
+
+    def likely_points(self) -> list[tuple[float, float]]:
+        """The points (epsilon, delta) of the claim with the largest growth by events."""
+        points = self.points
+        order = np.argsort(-points.worth.max(axis=0), kind="stable")[:MOST_POINTS]
+        return [(float(points.epsilon[i]), float(points.delta[i])) for i in order]
+
+    def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
+        """Update the bets on ratios and divergences by new candidates."""
+        self.ratios.learn(candidates)
+        if self.divergences is not None:
+            self.divergences.learn(candidates, held_out)
+
+    def restart(self) -> None:
+        """Forget all evidence, and keep what is learned."""
+        self.points.log[:] = 0.0
+        self.ratios.log = 0.0
+        if self.divergences is not None:
+            self.divergences.log = 0.0
+        self.best = -math.inf
+
+    def bet(self, candidates: Candidates, hits: np.ndarray, batch: Batch, aim: float) -> None:
+        """Settle the bets on new draws; parameters as for :class:`Nulls`."""
+        self.points.bet(candidates, hits, len(batch), aim)
+        self.ratios.bet(batch)
+        if self.divergences is not None:
+            self.divergences.bet(candidates, batch)
+        self.best = max(self.best, self.evidence())
+
+    def evidence(self) -> float:
+        """Ln of the evidence."""
+        shares = math.log(RATIOS), math.log1p(-RATIOS)
+        both = float(np.logaddexp(self.ratios.log + shares[0], self.by_events() + shares[1]))
+        if self.divergences is None:
+            return both
+        return float(np.logaddexp(both, self.divergences.log)) - math.log(2.0)
+
+    def by_events(self) -> float:
+        """Ln of the evidence of events; a slot bets on one point at a time: its points add up."""
+        mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
+        return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
+
+    @property
+    def by_ratios(self) -> bool:
+        """Whether likelihood ratios have more evidence than events."""
+        return self.ratios.log > self.by_events()
+
+    def is_point(self, epsilon: float, delta: float) -> bool:
+        """Whether the claim is this point, and no curve."""
+        points = self.points
+        return (
+            len(points.epsilon) == 1 and points.epsilon[0] == epsilon and points.delta[0] == delta
+        )
+
+    def divergence(self) -> str:
+        """The divergence with more evidence than any event, as text, or ""."""
+        bets = self.divergences
+        others = max(self.by_events(), self.ratios.log, 0.0)
+        if bets is None or bets.chosen is None or bets.log <= others:
+            return ""
+        return str(bets.chosen)

@@ -1,0 +1,181 @@
+"""The result of an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from simulator.auditing.audits.fixed_size_tests import Power
+from simulator.auditing.evidence.events import Event
+from simulator.theory.guarantees.interface import Guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """The verdict on a claim, with lower bounds and the evidence.
+
+    Attributes
+    ----------
+    verdict : "violated", or "not violated", which does not prove that there is no violation.
+    claimed : the claim.
+    epsilon : lower bound on epsilon at ``at_delta``, with probability ``confidence``.
+    delta : lower bound on delta at ``at_epsilon``, with probability ``confidence``.
+    event : the event with the most evidence against the claim, counted on draws that it was not
+        learned from; None if all answers were equal.
+    transcript : an answer in the event, on the input that it favours, as lines of text; or empty.
+    pair : the pair of inputs of most draws, as text; ``pair_number`` its place.
+    evidence : the largest ln of the evidence against the claim, an e-value that is valid after
+        every batch. It has a part of the error level; the rest is for the bounds, and for tests of
+        events on a number of draws fixed in advance.
+    samples : draws per input, over all pairs.
+    stopped : why no more were drawn: "violated", "futile", "budget" or "time".
+    power : has ``detectable``, the smallest epsilon at ``at_delta`` that the whole budget would
+        have shown to be too large with probability 0.9, by an event as likely as the one given, and
+        ``detectable_delta``, the same for delta at ``at_epsilon``; None without an event.
+    divergence : for a claim on Renyi divergences, the one that is too large, as text; or "".
+    beyond_bits : if the event is on the bits of floats, a second audit to twelve significant
+        digits; or None.
+    warnings : lines on defects of the sampler, such as answers that never vary.
+    reproducible : whether the seed gives the same answers again.
+    seconds : the time of the audit.
+    """
+
+    verdict: Literal["violated", "not violated"]
+    claimed: Guarantee
+    epsilon: float
+    at_delta: float
+    delta: float
+    at_epsilon: float
+    event: Event | None
+    transcript: tuple[str, ...]
+    pair: str
+    pair_number: int
+    evidence: float
+    confidence: float
+    samples: int
+    budget: int
+    stopped: Literal["violated", "futile", "budget", "time"]
+    power: Power | None
+    seed: int
+    reproducible: bool
+    seconds: float
+    divergence: str = ""
+    beyond_bits: AuditResult | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def detectable(self) -> float:
+        """See above; infinite without an event."""
+        return float("inf") if self.power is None else self.power.detectable
+
+    @property
+    def detectable_delta(self) -> float:
+        """See above; infinite without an event."""
+        return float("inf") if self.power is None else self.power.detectable_delta
+
+    @property
+    def by_bits(self) -> bool:
+        """Whether the claim is refuted by the bits of floats."""
+        return self.violated and self.event is not None and self.event.rough
+
+    def advice(self) -> list[str]:
+        """Lines on a leak in the bits of floats and its remedy; none for other events."""
+        if not self.by_bits or self.event is None:
+            return []
+        lines = [
+            f"floating-point noise gives inputs away (Mironov 2012): {self.event.bit}",
+            "what to do: draw discrete noise, or snap answers to a grid; bits=False (--no-bits) "
+            "judges a mechanism by twelve significant digits",
+        ]
+        beyond = self.beyond_bits
+        if beyond is not None and beyond.violated and beyond.event is not None:
+            lines.append(f"the claim is violated beyond the bits too: {beyond.event.words}")
+        elif beyond is not None:
+            lines.append(
+                f"beyond the bits nothing was found in {beyond.samples} more draws: "
+                f"epsilon >= {beyond.epsilon:.4g} at delta {beyond.at_delta:g}"
+            )
+        return lines
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is refuted at the confidence."""
+        return self.verdict == "violated"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        event = self.event
+        return {
+            "verdict": self.verdict,
+            "claimed": str(self.claimed),
+            "epsilon": self.epsilon,
+            "at_delta": self.at_delta,
+            "delta": self.delta,
+            "at_epsilon": self.at_epsilon,
+            "event": None
+            if event is None
+            else {
+                "words": event.words,
+                "favours": event.favours,
+                "hits_0": event.hits_0,
+                "hits_1": event.hits_1,
+                "draws": event.draws,
+            },
+            "transcript": list(self.transcript),
+            "divergence": self.divergence,
+            "advice": self.advice(),
+            "beyond_bits": None if self.beyond_bits is None else self.beyond_bits.verdict,
+            "warnings": list(self.warnings),
+            "pair": self.pair,
+            "evidence": self.evidence,
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "budget": self.budget,
+            "stopped": self.stopped,
+            "detectable": self.detectable,
+            "detectable_delta": self.detectable_delta,
+            "seed": self.seed,
+            "reproducible": self.reproducible,
+            "seconds": self.seconds,
+        }
+
+    def _seen(self) -> str:
+        """The smallest violation that the budget would have shown, as text."""
+        delta = f"delta {self.detectable_delta:.4g}"
+        if self.detectable == float("inf"):
+            return delta
+        return f"epsilon {self.detectable:.4g} or {delta}"
+
+    def __str__(self) -> str:
+        sure = f"{100 * self.confidence:.10g}%"
+        lines = [f"{self.verdict}: {self.claimed}, inputs {self.pair}"]
+        if self.event is not None:
+            event = self.event
+            lines.append(f"event: {event.words}")
+            lines.append(
+                f"  {event.hits_0} of {event.draws} on input 0, {event.hits_1} of {event.draws} "
+                f"on input 1 ({event.probability_0:.4g} and {event.probability_1:.4g})"
+            )
+        if self.divergence:
+            unproved = "" if self.violated else ", which these draws do not prove"
+            lines.append(f"divergence: {self.divergence}{unproved}")
+        lines += self.advice()
+        lines.append(
+            f"epsilon >= {self.epsilon:.4g} at delta {self.at_delta:g}; "
+            f"delta >= {self.delta:.4g} at epsilon {self.at_epsilon:g} (each with {sure})"
+        )
+        if self.event is None:
+            lines.append("no event distinguishes the inputs")
+        elif not self.violated:
+            lines.append(
+                f"this budget would have seen {self._seen()} with probability 0.9, by an event as "
+                "likely as this one"
+            )
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        replay = f"seed {self.seed}"
+        if not self.reproducible:
+            replay += ", which does not replay it: the sampler draws from elsewhere"
+        lines.append(
+            f"{self.samples} of {self.budget} draws per input, {self.seconds:.1f} s, {replay}"
+        )
+        return "\n".join(lines)

@@ -1,0 +1,394 @@
+"""The sources of an audit's answers: a callable, or recorded answers."""
+
+from __future__ import annotations
+
+import inspect
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulator.auditing.audits.repeats import surprise
+from simulator.auditing.evidence.answers import (
+    Answers,
+    as_records,
+    category,
+    settled,
+    settled_one,
+    shown,
+)
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.seeds import Stream, generator
+from simulator.mechanisms import Raised
+
+TASK = 12
+"""The task of an audit's generators, see :mod:`simulator.foundations.seeds`."""
+
+_GENERATORS = ("rng", "generator", "coins", "random_state")
+_COUNTS = ("n", "size", "count", "samples", "num_samples", "number")
+_POLL_SECONDS = 0.05
+_HEAD = 256
+"""The number of first answers of a batch that are compared with another batch."""
+_MOST_CHECKS = 3
+_LEAST_CHECKED = 16
+_TOO_SURPRISING = 50.0
+"""-ln of the largest probability of equal batches that is taken for chance."""
+
+
+class AnswerSource(Protocol):
+    """Answers by pair of inputs and by input.
+
+    A source of long answers also has a method ``transcript(answer)``, which returns the lines of
+    one.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Each pair of inputs in words."""
+
+    def inputs(self, pair: int) -> tuple[Any, Any] | None:
+        """The two inputs, if they are known."""
+
+    def draw(self, pair: int, b: int, n: int) -> Answers:
+        """The next ``n`` answers on input ``b`` of a pair."""
+
+    def require_answers(self) -> None:
+        """Raise InvalidInput if there are no answers to use."""
+
+    def require_fresh(self, pair: int) -> None:
+        """Raise InvalidInput if later draws of a pair repeat the first ones."""
+
+    def reproducible(self, pair: int) -> bool:
+        """Whether the seed replays the draws."""
+
+    def warnings(self, pair: int) -> Sequence[str]:
+        """Lines on defects of the source, such as answers that never vary."""
+
+
+@dataclass
+class Recorded:
+    """Recorded answers, such as the views that a simulation kept."""
+
+    answers: tuple[Answers, Answers]
+    name: str = "the recorded answers"
+
+    def __post_init__(self) -> None:
+        self.used = [0, 0]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """A single pair."""
+        return [self.name]
+
+    def inputs(self, pair: int) -> tuple[Any, Any] | None:
+        """None: the inputs are not known."""
+        return None
+
+    def draw(self, pair: int, b: int, n: int) -> Answers:
+        """The next ``n`` answers."""
+        start = self.used[b]
+        self.used[b] = start + n
+        return self.answers[b][start : start + n]
+
+    def require_answers(self) -> None:
+        """Do nothing: recorded answers exist."""
+
+    def require_fresh(self, pair: int) -> None:
+        """Do nothing: recorded answers are drawn once."""
+
+    def reproducible(self, pair: int) -> bool:
+        """True: recorded answers do not change."""
+        return True
+
+    def warnings(self, pair: int) -> Sequence[str]:
+        """None."""
+        return ()
+
+
+class Sampler:
+    """A callable: ``sample(input, n, rng)``, ``sample(input, rng)`` or ``sample(input)``.
+
+    It is called on a separate thread, so that a call that does not return ends the audit with an
+    error.
+
+    Parameters
+    ----------
+    sample : the mechanism. A second parameter named n, size, count or samples is the number of
+        answers; any other is a generator.
+    pairs : pairs of inputs.
+    seed : of the generators that it receives.
+    time_limit : seconds that one call may take.
+    """
+
+    def __init__(
+        self,
+        sample: Callable[..., Any],
+        pairs: Sequence[tuple[Any, Any]],
+        seed: int,
+        time_limit: float,
+    ) -> None:
+        self.sample = sample
+        self.all_inputs = [(a, b) for a, b in pairs]
+        self.seed = seed
+        self.time_limit = time_limit
+        self.batched, self.seeded = shape_of(sample)
+        self.batches: dict[tuple[int, int], int] = {}
+        self.first: dict[tuple[int, int], list[Any]] = {}
+        self.first_count: dict[tuple[int, int], int] = {}
+        self.repeats: dict[tuple[int, int], float] = {}
+        self.seen = _Seen()
+        self._calls = _CallThread()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Each pair of inputs in words."""
+        return [f"{shown(a)} and {shown(b)}" for a, b in self.all_inputs]
+
+    def inputs(self, pair: int) -> tuple[Any, Any] | None:
+        """The two inputs of a pair."""
+        return self.all_inputs[pair]
+
+    def draw(self, pair: int, b: int, n: int) -> Answers:
+        """The next ``n`` answers; raises InvalidInput if they repeat or cannot be used."""
+        key = pair, b
+        batch = self.batches.get(key, 0)
+        self.batches[key] = batch + 1
+        answers = self._answers(pair, b, n, batch)
+        head = [category(answer) for answer in answers[:_HEAD]]
+        earlier = self.first.setdefault(key, head)
+        self.first_count.setdefault(key, n if self.batched else len(head))
+        if batch:
+            self.repeats[key] = self.repeats.get(key, 0.0) + surprise(head, earlier)
+            if self.repeats[key] > _TOO_SURPRISING:
+                raise InvalidInput(
+                    "sample gives the same answers at every call: it fixes its own seed, and draws "
+                    "that repeat are no evidence; let it draw from the generator that it receives"
+                )
+        return answers
+
+    def require_fresh(self, pair: int) -> None:
+        """Draw more where every call began as the first, until that is chance or an error."""
+        for _ in range(_MOST_CHECKS):
+            for b in (0, 1):
+                if self.repeats.get((pair, b), 0.0) > 0.0:
+                    self.draw(pair, b, max(len(self.first[pair, b]), _LEAST_CHECKED))
+
+    def reproducible(self, pair: int) -> bool:
+        """Whether the same seed gives the first answers again.
+
+        The number of answers of the call is the same, because the draws may depend on it.
+        """
+        return all(self._again(key) == self.first[key] for key in self.first if key[0] == pair)
+
+    def _again(self, key: tuple[int, int]) -> list[Any]:
+        """The first answers, drawn again."""
+        answers = self._answers(*key, self.first_count[key], 0)
+        return [category(answer) for answer in answers[: len(self.first[key])]]
+
+    def _answers(self, pair: int, b: int, n: int, batch: int) -> Answers:
+        rng = generator(self.seed, TASK + pair, Stream.mechanism(b), batch)
+        given = self.all_inputs[pair][b]
+        calls = self._batch if self.batched else self._one_by_one
+        before = repr(rng.bit_generator.state)
+        answers = self._calls.run(lambda clock: calls(given, n, rng, clock), self.time_limit)
+        self.seen.drew_from_rng |= repr(rng.bit_generator.state) != before
+        return answers
+
+    def warnings(self, pair: int) -> Sequence[str]:
+        """Lines on answers that do not depend on the generator, or do not vary."""
+        heads = [self.first.get((pair, b), []) for b in (0, 1)]
+        alike = all(len(head) > 1 and len(set(head)) == 1 for head in heads)
+        if alike:
+            same = heads[0][0] == heads[1][0]
+            return [
+                "every answer is the same on each input"
+                + (", and on both inputs: nothing was audited" if same else "")
+                + "; a mechanism with noise answers differently at every call"
+            ]
+        if self.seeded and not self.seen.drew_from_rng:
+            return [
+                "sample never draws from the generator that it receives: its noise, if it has "
+                "any, is not set by seed="
+            ]
+        return []
+
+    def _batch(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+        rest = (rng,) if self.seeded else ()
+        try:
+            answers = self.sample(given, n, *rest)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # the user's code may call sys.exit
+            return self._singly(given, n, rng, clock)
+        if inspect.isgenerator(answers):
+            answers = list(answers)
+        if not isinstance(answers, np.ndarray | list):
+            try:
+                answers = list(answers)
+            except TypeError:
+                raise InvalidInput(
+                    f"sample(input, n, rng) must return n answers, it returned {shown(answers)}"
+                ) from None
+        count = 0 if isinstance(answers, np.ndarray) and answers.ndim == 0 else len(answers)
+        if count != n:
+            raise InvalidInput(
+                f"sample(input, n, rng) must return n answers, it returned {count} for n = {n}"
+            )
+        self.seen.answered = True
+        return settled(answers)
+
+    def _singly(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+        """One answer per call, so that an exception is the answer of one draw."""
+        rest = (rng,) if self.seeded else ()
+
+        def one() -> Any:
+            answers = self.sample(given, 1, *rest)
+            return settled_one(settled(answers)[0])
+
+        return self._collect(one, n, clock)
+
+    def _one_by_one(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+        rest = (rng,) if self.seeded else ()
+        return self._collect(lambda: settled_one(self.sample(given, *rest)), n, clock)
+
+    def _collect(self, one: Callable[[], Any], n: int, clock: _Clock) -> Answers:
+        answers: list[Any] = []
+        for _ in range(n):
+            clock.started = time.monotonic()
+            try:
+                answers.append(one())
+                self.seen.answered = True
+            except (InvalidInput, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                self.seen.note(error)
+                answers.append(Raised.of(error))
+            if clock.abandoned:
+                break
+        return as_records(answers)
+
+    def require_answers(self) -> None:
+        """Raise InvalidInput if every call so far has raised the same error."""
+        if not self.seen.answered and len(self.seen.kinds) == 1 and self.seen.error is not None:
+            error = self.seen.error
+            try:
+                why = " ".join(str(error).split())[:200]
+            except Exception:
+                why = "its message cannot be read"
+            raise InvalidInput(
+                f"sample raised {type(error).__name__} at every call on both inputs: {why}"
+            )
+
+    def close(self) -> None:
+        """End the thread of the calls."""
+        self._calls.close()
+
+
+class _Seen:
+    """What all calls so far have done."""
+
+    def __init__(self) -> None:
+        self.answered = False
+        self.drew_from_rng = False
+        self.error: BaseException | None = None
+        self.kinds: set[str] = set()
+
+    def note(self, error: BaseException) -> None:
+        """Keep the first exception, and every kind."""
+        self.kinds.add(type(error).__name__)
+        if self.error is None:
+            self.error = error
+
+
+class _Clock:
+    """The start of the running call, and whether it was abandoned."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.abandoned = False
+
+
+class _CallThread:
+    """Runs calls one after the other on a daemon thread, each with a time limit."""
+
+    def __init__(self) -> None:
+        self.orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.thread: threading.Thread | None = None
+
+    def run(self, call: Callable[[_Clock], Answers], limit: float) -> Answers:
+        """Return the call's result; raises InvalidInput if it takes too long."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._serve, args=(self.orders,), daemon=True)
+            self.thread.start()
+        clock = _Clock()
+        reply: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.orders.put((call, clock, reply))
+        while True:
+            try:
+                good, value = reply.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                if time.monotonic() - clock.started > limit:
+                    clock.abandoned = True
+                    self.thread, self.orders = None, queue.SimpleQueue()
+                    raise InvalidInput(
+                        f"sample did not return within {limit:g} s; raise the time limit, or find "
+                        "out why it hangs"
+                    ) from None
+                continue
+            if not good:
+                raise value
+            return value
+
+    @staticmethod
+    def _serve(orders: queue.SimpleQueue[Any]) -> None:
+        while True:
+            order = orders.get()
+            if order is None:
+                return
+            call, clock, reply = order
+            clock.started = time.monotonic()
+            try:
+                reply.put((True, call(clock)))
+            except BaseException as error:
+                reply.put((False, error))
+            if clock.abandoned:
+                return
+            del order, call, clock, reply
+
+    def close(self) -> None:
+        """End the thread."""
+        if self.thread is not None:
+            self.orders.put(None)
+            self.thread = None
+
+
+def shape_of(sample: Callable[..., Any]) -> tuple[bool, bool]:
+    """Whether a sampler takes a number of answers, and whether it takes a generator."""
+    if not callable(sample):
+        raise InvalidInput(f"sample must be callable, not {sample!r}")
+    try:
+        parameters = inspect.signature(sample).parameters.values()
+    except (TypeError, ValueError):  # built-in functions have no signature
+        return False, False
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [p.name for p in plain if p.default is p.empty]
+    optional = [p.name for p in plain if p.default is not p.empty]
+    if len(names) == 2 and names[1] in _COUNTS and optional:
+        return True, optional[0] in _GENERATORS
+    if not names and any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return False, False
+    if len(names) == 1 or (not names and optional):
+        return False, False
+    if len(names) == 2:
+        counts = names[1] in _COUNTS
+        return counts, not counts
+    if len(names) == 3:
+        return True, True
+    raise InvalidInput(
+        "sample must be sample(input, n, rng), sample(input, rng) or sample(input); "
+        f"this one takes {len(names)} arguments"
+    )

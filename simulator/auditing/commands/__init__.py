@@ -1,0 +1,1 @@
+"""The commands ``audit``, ``conform``, ``pipeline`` and ``truths``."""

@@ -1,0 +1,85 @@
+"""From answers of any kind to a table of numbers that events can be learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.float_features import FeaturesAt, bit_features
+from simulator.auditing.evidence.irregular import IrregularReader
+from simulator.auditing.evidence.numeric import DigitFeatures, NumericReader, as_numbers, keys_of
+
+WIDEST = 1024
+"""The largest length of a vector whose coordinates are columns."""
+
+
+class AnswerReader(Protocol):
+    """Converts answers into columns of numbers."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+
+    @property
+    def width(self) -> int:
+        """How many of the first columns are an answer's parts; 0 if answers vary in shape."""
+
+    @property
+    def digits(self) -> frozenset[int]:
+        """The columns of digits or bits of floats."""
+
+    @property
+    def rough(self) -> frozenset[int]:
+        """The columns whose law depends on the rounding of floating-point noise (Mironov 2012)."""
+
+    @property
+    def labels(self) -> Mapping[int, Sequence[str]]:
+        """The meanings of the codes, for a column of codes."""
+
+    @property
+    def learned(self) -> frozenset[int]:
+        """The columns that were learned, which overfit the answers they were learned from."""
+
+    def show(self, answer: Any) -> str:
+        """An answer as a short text."""
+
+    def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
+        """Float array of shape (n, number of columns), or of the columns ``only``."""
+
+    def keys(self, answers: Answers) -> np.ndarray:
+        """A number for each answer, equal for equal answers; uint64 of shape (n,)."""
+
+
+def read(
+    answers_0: Answers, answers_1: Answers, features: FeaturesAt = bit_features
+) -> AnswerReader:
+    """A reader for answers such as these; later answers may be of any type.
+
+    ``features`` of floats are all bits by default, or ``digit_features``.
+    """
+    numbers_0, numbers_1 = as_numbers(answers_0), as_numbers(answers_1)
+    alike = kind_of(answers_0) == kind_of(answers_1)
+    if alike and numbers_0 is not None and numbers_1 is not None:
+        width = numbers_0.shape[1]
+        if width == numbers_1.shape[1] and width <= WIDEST:
+            digit_features = DigitFeatures.at(np.vstack([numbers_0, numbers_1]), features)
+            return NumericReader(width, digit_features, keys_of(answers_0))
+    return IrregularReader.of(answers_0, answers_1, features)
+
+
+def kind_of(answers: Answers) -> str:
+    """The type of the answers: 1 and 1.0 are not the same answer."""
+    if isinstance(answers, np.ndarray):
+        return str(answers.dtype)
+    if not answers:
+        return ""
+    first = answers[0]
+    if isinstance(first, np.ndarray):
+        return f"{first.dtype}{first.shape}"
+    try:
+        return f"{type(first).__name__}{np.shape(first)}"
+    except ValueError:
+        return type(first).__name__

@@ -1,0 +1,255 @@
+"""Events on answers, learned from some draws and counted on others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.analysis.estimation.contrast import rough_growth
+from simulator.auditing.evidence.answers import Answers, settled
+from simulator.auditing.evidence.columns import AnswerReader
+from simulator.auditing.evidence.scores import SLOW_ROWS, Binned, Column, Score, digit_rows
+
+LEVELS = np.concatenate(
+    [np.geomspace(1e-5, 0.02, 14), np.linspace(0.03, 0.97, 48), 1.0 - np.geomspace(0.02, 1e-5, 14)]
+)
+"""The quantiles that are thresholds of events."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A set of answers, and its counts on draws that were not used to choose it.
+
+    Attributes
+    ----------
+    favours : the input, 0 or 1, on which it is likelier.
+    hits_0, hits_1 : how many of ``draws`` answers on each input fell into it.
+    words : the event as text.
+    """
+
+    score: Score
+    reader: AnswerReader
+    side: str
+    threshold: float
+    favours: int
+    hits_0: int
+    hits_1: int
+    draws: int
+
+    @property
+    def rough(self) -> bool:
+        """Whether it depends on the rounding of floating-point noise."""
+        return bool(self.reader.rough.intersection(self.score.columns))
+
+    @property
+    def bit(self) -> str:
+        """The event as text; for the lowest bit of a float, which bit that is."""
+        start = "log2 of the lowest bit of "
+        score, text = self.score, self.words
+        if not text.startswith(start) or not isinstance(score, Column | Binned):
+            return text
+        bit = f"the lowest bit of {score.text.removeprefix(start)} that is set is worth"
+        if isinstance(score, Binned):
+            return f"{bit} 2^n with n{text.removeprefix(score.text)}"
+        sort = "at least" if self.side == ">=" else "less than"
+        return f"{bit} {sort} 2^{self.threshold:.0f}"
+
+    def hits_by(self, b: int) -> int:
+        """How many answers on input ``b`` fell into it."""
+        return (self.hits_0, self.hits_1)[b]
+
+    @property
+    def words(self) -> str:
+        """The event as text."""
+        return self.score.words(self.side, self.threshold)
+
+    @property
+    def probability_0(self) -> float:
+        """Share of the answers on input 0."""
+        return self.hits_0 / max(self.draws, 1)
+
+    @property
+    def probability_1(self) -> float:
+        """Share of the answers on input 1."""
+        return self.hits_1 / max(self.draws, 1)
+
+    def contains(self, answer: Any) -> bool:
+        """Whether an answer falls into it."""
+        return bool(self.holds(settled([answer]))[0])
+
+    def holds(self, answers: Answers) -> np.ndarray:
+        """For each answer whether it falls into it, shape (n,)."""
+        return self.inside(self.score.of(self.reader, answers))
+
+    def inside(self, scores: np.ndarray) -> np.ndarray:
+        """For each of some scores whether it falls into it, shape (n,)."""
+        return scores >= self.threshold if self.side == ">=" else scores < self.threshold
+
+
+class Candidates:
+    """Many events, by score and threshold, with their counts on held-out draws.
+
+    Attributes
+    ----------
+    score, side, threshold : of each event, shape (m,); the side is 1 for ">=" and 0 for "<".
+    hits : int array, shape (m, 2): on each input, among ``draws``, shape (m,), held-out answers.
+    cost, handicap : nats, and the share of the growth, by which a simpler event is preferred.
+    """
+
+    def __init__(self, reader: AnswerReader, scores: Sequence[Score]) -> None:
+        self.reader = reader
+        self.scores = list(scores)
+        self.score = np.zeros(0, dtype=int)
+        self.side = np.zeros(0, dtype=int)
+        self.threshold = np.zeros(0)
+        self.hits = np.zeros((0, 2), dtype=np.int64)
+        self.cost = np.zeros(0)
+        self.handicap = np.zeros(0)
+        self.draws = np.zeros(0, dtype=np.int64)
+
+    def measure(
+        self, learned: tuple[Answers, Answers], held_out: tuple[Answers, Answers]
+    ) -> Candidates:
+        """Take thresholds from learned answers, count the held-out ones, and return itself."""
+        parts = []
+        # one list for each number of rows: a reader caches what it has read of a list
+        first = {
+            most: [each if most is None else each[:most] for each in (*learned, *held_out)]
+            for most in map(self._rows, self.scores)
+        }
+        for i, score in enumerate(self.scores):
+            rows = first[self._rows(score)]
+            pooled = np.concatenate([score.of(self.reader, each) for each in rows[:2]])
+            thresholds = _thresholds(pooled)
+            values = [np.sort(score.of(self.reader, each)) for each in rows[2:]]
+            if isinstance(score, Column) and score.column not in self.reader.learned:
+                # nothing but its thresholds was learned
+                values = [
+                    np.sort(np.concatenate([v, score.of(self.reader, each)]))
+                    for v, each in zip(values, learned)
+                ]
+            usable = [v[: np.searchsorted(v, np.inf, side="right")] for v in values]
+            below = np.stack([np.searchsorted(v, thresholds, side="left") for v in usable], axis=1)
+            total = np.array([len(v) for v in usable])
+            derived = isinstance(score, Column) and score.column in self.reader.digits
+            cost = score.cost + (1.5 if derived else 0.0)
+            for side, hits in ((0, below), (1, total - below)):
+                same = (i, side, cost, score.handicap, len(values[0]))
+                parts.append((thresholds, hits, *(np.full(len(thresholds), x) for x in same)))
+        arrays = (np.concatenate(part) for part in zip(*parts))
+        self.threshold, hits, self.score, self.side, self.cost, self.handicap, draws = arrays
+        self.hits, self.draws = hits.astype(np.int64), draws.astype(np.int64)
+        return self
+
+    def _rows(self, score: Score) -> int | None:
+        """Answers per input on which a score is evaluated to choose among its events."""
+        if isinstance(score, Column | Binned) and score.column in self.reader.digits:
+            return digit_rows(self.reader)
+        return SLOW_ROWS if score.slow else None
+
+    def cheap(self, some: Sequence[int]) -> np.ndarray:
+        """The numbers of the events with one of these scores, or with a quick score."""
+        quick = [i for i, score in enumerate(self.scores) if score.quick]
+        return np.flatnonzero(np.isin(self.score, [*quick, *self.score[list(some)]]))
+
+    def smooth(self) -> np.ndarray:
+        """The numbers of the events that do not depend on the rounding of floats."""
+        rough = self.reader.rough
+        some = [i for i, score in enumerate(self.scores) if not rough.intersection(score.columns)]
+        return np.flatnonzero(np.isin(self.score, some))
+
+    def rough(self) -> np.ndarray:
+        """The numbers of the events that do."""
+        return np.setdiff1d(np.arange(len(self.score)), self.smooth())
+
+    def likeliest(self, epsilon: float, delta: float) -> tuple[int, int] | None:
+        """The event with the largest growth against a point, and the input that it favours.
+
+        None if no event exceeds the point.
+        """
+        if not len(self.score):
+            return None
+        q = (self.hits + 0.5) / (self.draws + 1.0)[:, None]
+        cost = self.cost / self.draws
+        e, d = np.array(epsilon), np.array(delta)
+        worth = [rough_growth(q[:, b], q[:, 1 - b], e, d) - cost for b in (0, 1)]
+        favours, which = np.unravel_index(int(np.argmax(worth)), (2, len(self.score)))
+        return (int(which), int(favours)) if worth[favours][which] > 0.0 else None
+
+    def beside(self, chosen: np.ndarray) -> np.ndarray:
+        """The numbers of all events with the scores of the chosen ones."""
+        return np.flatnonzero(np.isin(self.score, self.score[chosen]))
+
+    def count(self, some: np.ndarray, batch: Batch) -> np.ndarray:
+        """How many answers on each input fall into some events, shape (m, 2), 0 for the others."""
+        hits = np.zeros_like(self.hits)
+        for which in np.unique(self.score[some]):
+            mine = some[self.score[some] == which]
+            thresholds, place = np.unique(self.threshold[mine], return_inverse=True)
+            for b, values in enumerate(batch.scores(self, int(which))):
+                values = values[~np.isnan(values)]
+                below = _below(values, thresholds)
+                hits[mine, b] = np.where(
+                    self.side[mine] == 1, len(values) - below[place], below[place]
+                )
+        return hits
+
+    def add(self, some: np.ndarray, hits: np.ndarray, draws: int) -> None:
+        """Add the counts of new draws for some events."""
+        self.hits[some] += hits[some]
+        self.draws[some] += draws
+
+    def event(self, which: int, favours: int) -> Event:
+        """One event, with its counts so far."""
+        hits, draws = self.hits[which], self.draws[which]
+        return Event(
+            score=self.scores[int(self.score[which])],
+            reader=self.reader,
+            side=">=" if self.side[which] else "<",
+            threshold=float(self.threshold[which]),
+            favours=favours,
+            hits_0=int(hits[0]),
+            hits_1=int(hits[1]),
+            draws=int(draws),
+        )
+
+
+class Batch:
+    """New answers on both inputs, with a cache of their scores."""
+
+    def __init__(self, answers: tuple[Answers, Answers]) -> None:
+        self.answers = answers
+        self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def __len__(self) -> int:
+        return len(self.answers[0])
+
+    def scores(self, candidates: Candidates, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """One of the candidates' scores, by number, of the answers on each input."""
+        key = (id(candidates), which)
+        if key not in self.known:
+            score, reader = candidates.scores[which], candidates.reader
+            first, second = self.answers
+            self.known[key] = score.of(reader, first), score.of(reader, second)
+        return self.known[key]
+
+
+def _thresholds(values: np.ndarray) -> np.ndarray:
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return np.zeros(0)
+    distinct = np.unique(values)
+    if len(distinct) <= 64:
+        return distinct
+    return np.unique(np.quantile(values, LEVELS, method="lower"))
+
+
+def _below(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """How many values lie below each of the ascending thresholds."""
+    if len(thresholds) <= 24:  # comparing is quicker than searching
+        return np.array([np.count_nonzero(values < t) for t in thresholds])
+    bins = np.searchsorted(thresholds, values, side="right")
+    return np.cumsum(np.bincount(bins, minlength=len(thresholds) + 1))[: len(thresholds)]

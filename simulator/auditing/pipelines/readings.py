@@ -1,0 +1,55 @@
+"""The two readings of an operation on a noisy answer, and the one that explains a pipeline.
+
+What is done to a noisy answer may compute from it, as in ``data - noisy_mean``, or add more data
+under its noise, as in ``low + noise + high``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from simulator.auditing.pipelines.additions import unseen
+from simulator.auditing.pipelines.report import PipelineReport
+
+MOST_PLACES = 2
+"""Most places that are read in the second way one by one."""
+
+_LEAKS = ("control flow", "argument", "output")
+
+
+def explained(trial: Any, delta: float | None) -> PipelineReport:
+    """The report of a trial under the reading in which least leaks.
+
+    The first reading is taken everywhere; if something leaks then, the second one at each place,
+    and at all. Then all that is added to a noise is taken as one addition, if nothing depends on
+    the sums in between. Where all leak, a report that names a call comes before one that does not.
+    """
+    found: PipelineReport = trial.report(delta)
+    places = list(dict.fromkeys(trial.first.tape.mixed))
+    if not _leak(found):
+        return found
+    reports = [found]
+    for strict in (
+        []
+        if not places
+        else [*(frozenset({each}) for each in places[:MOST_PLACES]), frozenset(places)]
+    ):
+        reports.append(replace(trial, strict=strict).report(delta))
+        if not _leak(reports[-1]):
+            return reports[-1]
+    if min(map(_leak, reports)) == 1:
+        whole = replace(trial, strict=frozenset(places))
+        if unseen(whole):
+            reports.append(replace(whole, merged=True).report(delta))
+    return min(reports, key=lambda each: (_leak(each), _unnamed(each)))
+
+
+def _leak(report: PipelineReport) -> int:
+    """2 for a certain leak, 1 for one that is not, else 0."""
+    found = [each.certain for each in report.findings if each.kind in _LEAKS]
+    return 0 if not found else 1 + any(found)
+
+
+def _unnamed(report: PipelineReport) -> bool:
+    return bool(report.findings) and report.findings[0].call is None

@@ -1,0 +1,147 @@
+"""The assertion on a data pipeline: recorded on neighbouring databases, and made small."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from simulator.auditing.pipelines.neighbours import (
+    NeighbourPair,
+    Neighbours,
+    check_relation,
+    drawn_pairs,
+    pairs,
+    smallest,
+)
+from simulator.auditing.pipelines.recording import Patch, record
+from simulator.auditing.pipelines.report import KEPT, PipelineReport
+from simulator.auditing.testing.assertions import PrivacyViolation
+from simulator.auditing.testing.failure import name_of, with_replay
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.guarantees.interface import Guarantee
+
+
+def assert_pipeline(
+    pipeline: Callable[..., Any],
+    database: Any,
+    *,
+    claimed: Guarantee | str,
+    neighbours: Neighbours | Iterable[Any] | Callable[[Any], Iterable[Any]] = "add-remove",
+    patches: Sequence[Patch] = (),
+    rounds: int | None = None,
+    most: int = 16,
+    strict: bool = False,
+    seed: int = 0,
+    replay: Sequence[str] = (),
+) -> PipelineReport:
+    """Record a pipeline on neighbouring databases; raise PrivacyViolation where one is violated.
+
+    A violation is proven by two runs, so that nothing is drawn from a false-alarm budget. The
+    smallest databases and the fewest rounds that still show it are looked for by hypothesis, where
+    that is installed.
+
+    Parameters
+    ----------
+    pipeline : ``pipeline(database)`` or ``pipeline(database, rng)``, as for
+        :func:`simulator.auditing.record`.
+    database : a list, an array, a table, a Database, or a strategy of hypothesis that draws such.
+    claimed : a guarantee of the whole pipeline, or its text such as ``"pure:1"``.
+    neighbours : ``add-remove``, ``replace-one``, the neighbours themselves, or a function that
+        makes them from the database.
+    patches : see :func:`simulator.auditing.record`.
+    rounds : passed to the pipeline as ``rounds=``, and made smaller in a failure.
+    most : most neighbours that are tried.
+    strict : fail as well where a difference is not proven to be a violation.
+    seed : of the draws, >= 0.
+    replay : commands that replay a failure, for its message.
+
+    Returns the report of the first pair that is not kept, or of the last pair.
+
+    Raises
+    ------
+    PrivacyViolation : the pipeline is violated; ``result`` is the report.
+    InvalidInput : an invalid argument.
+    """
+    __tracebackhide__ = True
+    if rounds is not None and (isinstance(rounds, bool) or rounds < 1):
+        raise InvalidInput(f"rounds must be a whole number of at least 1, not {rounds!r}")
+    if most < 1:
+        raise InvalidInput(f"most must be at least 1, not {most!r}")
+
+    def of(pair: NeighbourPair) -> PipelineReport:
+        played = pipeline
+        if pair.rounds is not None:
+            played = functools.partial(pipeline, rounds=pair.rounds)
+        return record(
+            played, pair.first, pair.second, claimed=claimed, patches=_names(patches), seed=seed
+        )
+
+    def fails(report: PipelineReport) -> bool:
+        return report.violated or (strict and report.verdict != KEPT)
+
+    found = _searched(database, neighbours, rounds, most, (of, fails))
+    if found is None:
+        raise InvalidInput("there are no neighbours to try")
+    report, pair = found
+    if not fails(report):
+        return report
+    if isinstance(neighbours, str) and not hasattr(database, "example"):
+        kind = report.findings[0].kind
+        least = smallest(
+            database, neighbours, rounds,
+            lambda each: fails(again := of(each)) and again.findings[0].kind == kind,
+        )  # fmt: skip
+        if least is not None:
+            report, pair = of(least), least
+    title = f"{name_of(pipeline)} does not keep {report.claimed}"
+    played = f"\n  rounds       {pair.rounds}" if pair.rounds is not None else ""
+    raise PrivacyViolation(with_replay(f"{title}\n{report}{played}", replay), report)
+
+
+def _searched(
+    database: Any,
+    neighbours: Any,
+    rounds: int | None,
+    most: int,
+    tests: tuple[Callable[[NeighbourPair], PipelineReport], Callable[[PipelineReport], bool]],
+) -> tuple[PipelineReport, NeighbourPair] | None:
+    """The first report that fails, else the first that is not kept, else the last one."""
+    of, fails = tests
+    if hasattr(database, "example"):  # a strategy of hypothesis
+        if not isinstance(neighbours, str):
+            raise InvalidInput("a strategy of databases needs neighbours by the name of a relation")
+        check_relation(neighbours)
+        seen: list[tuple[PipelineReport, NeighbourPair]] = []
+
+        def breaks(pair: NeighbourPair) -> bool:
+            report = of(pair)
+            seen.append((report, pair))
+            return fails(report)
+
+        least = drawn_pairs(database, neighbours, rounds, breaks)
+        return (of(least), least) if least is not None else _worst(seen)
+    reports = []
+    for pair in pairs(database, neighbours, most, rounds):
+        report = of(pair)
+        reports.append((report, pair))
+        if fails(report):
+            return report, pair
+    return _worst(reports)
+
+
+def _worst(
+    found: Sequence[tuple[PipelineReport, NeighbourPair]],
+) -> tuple[PipelineReport, NeighbourPair] | None:
+    undecided = [each for each in found if each[0].verdict != KEPT]
+    return undecided[0] if undecided else (found[-1] if found else None)
+
+
+def _names(patches: Sequence[Patch]) -> Sequence[Patch]:
+    """The patches; a context manager could be entered once only."""
+    if any(not isinstance(each, str) for each in patches):
+        raise InvalidInput(
+            "assert_pipeline records many runs: give the names of patches, and enter context "
+            "managers of your own around it"
+        )
+    return patches

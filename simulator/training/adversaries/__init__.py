@@ -1,0 +1,1 @@
+"""Adversaries that train: DP-SGD with canaries, and the loaders of batches."""

@@ -1,0 +1,1 @@
+"""Laws of the privacy loss of allocation at random and of shuffled batches."""

@@ -1,0 +1,1 @@
+"""Mechanisms of training: gradient steps, epochs, batches; one file each."""

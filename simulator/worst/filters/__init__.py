@@ -1,0 +1,1 @@
+"""Filters whose budget is proved: plans, sampled Gaussians, their certificates and the checker."""

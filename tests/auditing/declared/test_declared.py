@@ -1,0 +1,272 @@
+"""A declared likelihood is held against the mechanism's draws, and only a false one is blamed."""
+
+import math
+import struct
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from simulator.adversaries.contract import Challenge
+from simulator.auditing.declared import FalseLikelihood, examine, require_declared
+from simulator.data.databases import ADD_REMOVE, Database
+from simulator.data.queries import counting_query, counting_scores
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.mechanisms import (
+    AboveThreshold,
+    BlackBox,
+    Exponential,
+    Free,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    NameAndShame,
+    RandomizedResponse,
+    ReportNoisyMax,
+)
+from simulator.theory.guarantees.pure import PureDP
+from tests.helpers.mechanism_cases import CASES
+
+EVERYONE = Database({"alice": 1, "others": 3})
+WITHOUT = EVERYONE.remove("alice")
+ALICE = counting_query("alice")
+
+
+def generators(seed):
+    return tuple(np.random.default_rng([seed, b]) for b in (0, 1))
+
+
+def examined(mechanism, seed=0, *, first=WITHOUT, second=EVERYONE, **others):
+    challenge = Challenge(first, second, mechanism)
+    return examine(challenge, ADD_REMOVE, generators(seed), **others)
+
+
+@dataclass(frozen=True)
+class Textbook(Mechanism):
+    """The textbook likelihood of Laplace noise, over any sampler."""
+
+    drawn: object
+    epsilon: float = 0.1
+    exact: bool = True
+
+    def guarantee(self, relation=ADD_REMOVE):
+        return PureDP(self.epsilon)
+
+    def sample(self, database, noise, relation=ADD_REMOVE):
+        return self.drawn(database.count_of("alice"), noise, 1.0 / self.epsilon)
+
+    def log_likelihood_ratio(self, answer, database_0, database_1, relation=ADD_REMOVE):
+        first, second = (d.count_of("alice") for d in (database_0, database_1))
+        return self.epsilon * (abs(answer - second) - abs(answer - first))
+
+    def law(self, database_0, database_1, relation=ADD_REMOVE):
+        if not self.exact:
+            raise NotApplicable("kept to itself")
+        return Laplace(ALICE, self.epsilon).law(database_0, database_1, relation)
+
+
+def honest(value, noise, scale):
+    return value + noise.laplace(scale=scale)
+
+
+def lowest_bit(value, noise, scale):
+    """Alice's bit in the last bit of the float."""
+    (bits,) = struct.unpack("<Q", struct.pack("<d", honest(value, noise, scale)))
+    return struct.unpack("<d", struct.pack("<Q", (bits & ~1) | value))[0]
+
+
+def ninth_decimal(value, noise, scale):
+    return round(honest(value, noise, scale), 6) + 1e-9 * value
+
+
+def parity(value, noise, scale):
+    """Alice's bit is whether the sixth decimal is odd."""
+    return (2 * round(5e5 * honest(value, noise, scale)) + value) / 1e6
+
+
+def middle_bit(value, noise, scale):
+    (bits,) = struct.unpack("<Q", struct.pack("<d", honest(value, noise, scale)))
+    return struct.unpack("<d", struct.pack("<Q", (bits & ~(1 << 20)) | (value << 20)))[0]
+
+
+BROKEN = {
+    "a constant": lambda value, noise, scale: 0.0,
+    "another constant": lambda value, noise, scale: 1.0,
+    "the true value": lambda value, noise, scale: float(value),
+    "too little noise": lambda value, noise, scale: honest(value, noise, scale / 3),
+    "too much noise": lambda value, noise, scale: honest(value, noise, 3 * scale),
+    "the database not looked at": lambda value, noise, scale: honest(0, noise, scale),
+    "the databases exchanged": lambda value, noise, scale: honest(1 - value, noise, scale),
+    "another shape": lambda value, noise, scale: value + noise.normal(scale=scale),
+    "the lowest bit": lowest_bit,
+    "a bit in the middle": middle_bit,
+    "the ninth decimal": ninth_decimal,
+    "the parity of a digit": parity,
+}
+"""Samplers under the likelihood of Laplace noise for epsilon = 0.5."""
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_sampler_is_blamed_on_the_mechanism(name, exact):
+    found = examined(Textbook(BROKEN[name], 0.5, exact))
+    line = str(found)
+    for words in ("Textbook(", "+1 × 'alice'", "likelihood", "draws"):
+        assert words in line
+    assert "\n" not in line
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_same_likelihood_over_its_own_sampler_passes(seed, exact):
+    assert examined(Textbook(honest, 0.5, exact), seed) is None
+
+
+def test_a_constant_in_the_middle_leaks_nothing_and_contradicts_the_law_alone():
+    """Its true loss is 0, which is what the likelihood says of that answer; no draw has it."""
+    middle = Textbook(lambda value, noise, scale: 0.5)
+    assert examined(replace(middle, exact=False)) is None
+    found = examined(middle)
+    assert "declared law" in str(found)
+    assert found.second == pytest.approx(0.5, abs=0.03)
+
+
+@dataclass(frozen=True)
+class Declares(Mechanism):
+    """A coin with a bias by database, and any loss of its two answers."""
+
+    chances: tuple[float, float]
+    losses: tuple[float, float]
+    answers: tuple[object, object] = (0, 1)
+
+    def guarantee(self, relation=ADD_REMOVE):
+        return PureDP(1.0)
+
+    def sample(self, database, noise, relation=ADD_REMOVE):
+        return self.answers[int(noise.random() < self.chances["alice" in database])]
+
+    def log_likelihood_ratio(self, answer, database_0, database_1, relation=ADD_REMOVE):
+        return self.losses[self.answers.index(answer)]
+
+
+def coin(first, second, **others):
+    losses = math.log((1 - first) / (1 - second)), math.log(first / second)
+    return Declares((first, second), losses, **others)
+
+
+ANSWERS = [(0, 1), ("no", "yes"), (None, "yes"), ((0, "a"), (1, "b")), ((0.0, 1.0), (0.0, 2.0))]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_any_kind_of_answer_is_held_against_its_loss(answers):
+    true = coin(0.4, 0.5, answers=answers)
+    assert examined(true) is None
+    assert examined(replace(true, losses=(0.0, 0.0))) is not None
+    assert examined(replace(true, losses=true.losses[::-1])) is not None
+
+
+def test_a_ratio_that_is_too_large_on_average_is_named():
+    """Losses of -0.2 throughout: E0[e^-L] = e^0.2, and likewise the overlap is not one."""
+    found = examined(replace(coin(0.5, 0.5), losses=(-0.2, -0.2)))
+    assert found.first == pytest.approx(1.0, abs=0.25)
+    assert found.draws < 1 << 14  # it stops when it is clear
+
+
+@pytest.mark.parametrize(
+    ("losses", "database", "said"),
+    [((0.0, -math.inf), 0, "loss is -inf"), ((0.0, math.inf), 1, "loss is inf")],
+)
+def test_an_answer_of_declared_probability_0_is_an_instant_contradiction(losses, database, said):
+    found = examined(replace(coin(0.5, 0.5), losses=losses))
+    assert f"the answers on database {database} whose {said}" in str(found)
+    assert found.draws <= 512
+
+
+def test_a_loss_that_is_no_number_is_one_too():
+    assert "have no loss" in str(examined(replace(coin(0.5, 0.5), losses=(0.0, math.nan))))
+
+
+def test_a_small_error_takes_more_draws_than_a_large_one():
+    def needed(scale):
+        drawn = lambda value, noise, _: honest(value, noise, 2.0 * scale)  # noqa: E731
+        return examined(Textbook(drawn, 0.5, False), draws=1 << 17).draws
+
+    assert needed(0.25) < needed(0.6)
+
+
+# --- false alarms -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_mechanisms_of_the_package_pass(case):
+    """A false alarm has probability 1e-6 for each."""
+    challenge = Challenge(case.database_0, case.database_1, case.mechanism)
+    assert examine(challenge, case.relation, generators(7), draws=4096) is None
+
+
+SCORES = counting_scores(["alice", "others"])
+NUMBERS = Database([0.1, 0.4, 0.5, 0.5, 0.7, 0.9])
+OWN = [
+    (AboveThreshold(SCORES, 2.0, 0.5), WITHOUT, EVERYONE),
+    (ReportNoisyMax(SCORES, 0.5), WITHOUT, EVERYONE),
+    (Exponential(SCORES, 0.5), WITHOUT, EVERYONE),
+    (NameAndShame(0.2), WITHOUT, EVERYONE),
+    (RandomizedResponse(ALICE, 0.5), WITHOUT, EVERYONE),
+    (Gaussian(ALICE, 1.0), EVERYONE, WITHOUT),
+]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("mechanism", "first", "second"), OWN, ids=lambda x: type(x).__name__)
+def test_a_mechanism_s_own_algorithm_draws_from_the_law_of_its_table(mechanism, first, second):
+    """Where ``sample`` runs an algorithm and the play draws from a table, both are held to it."""
+    databases = first, second
+    for draw in (None, lambda b, noise: mechanism.sample(databases[b], noise)):
+        assert examined(mechanism, 3, first=first, second=second, draws=4096, draw=draw) is None
+
+
+@pytest.mark.nightly
+def test_false_alarms_are_as_rare_as_stated():
+    """1000 true likelihoods at 2%: at most 20 alarms are expected, more than 40 are not.
+
+    Binomial(1000, 0.02) exceeds 40 with probability 1e-5. Draws are few: the events, the bits, the
+    means and the law all take part.
+    """
+    alarms = 0
+    for seed in range(250):
+        for mechanism in (
+            Textbook(honest, 0.5), coin(0.4, 0.5), coin(0.2, 0.1, answers=("a", "b")),
+            Gaussian(ALICE, 1.0),
+        ):  # fmt: skip
+            alarms += examined(mechanism, seed, draws=1024, false_alarm=0.02) is not None
+    assert alarms <= 40
+
+
+# --- all that a play has met --------------------------------------------------------------------
+
+
+def test_free_parameters_are_examined_at_both_ends_and_black_boxes_are_not():
+    challenges = [
+        Challenge(WITHOUT, EVERYONE, Laplace(ALICE, Free(0.1, 0.2))),
+        Challenge(WITHOUT, EVERYONE, BlackBox(lambda database: 3, PureDP(0.1))),
+        Challenge(WITHOUT, EVERYONE, coin(0.4, 0.5)),
+    ]
+    assert require_declared(challenges, ADD_REMOVE, 0, draws=1024) == 3
+
+
+def test_the_first_false_one_is_blamed():
+    false = Textbook(BROKEN["a constant"])
+    challenges = [Challenge(WITHOUT, EVERYONE, m) for m in (coin(0.4, 0.5), false)]
+    with pytest.raises(FalseLikelihood, match=r"^Textbook\(") as caught:
+        require_declared(challenges, ADD_REMOVE, 0)
+    assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize("others", [{"draws": 0}, {"false_alarm": 0.0}, {"draws": 1.5}])
+def test_bad_input_is_one_line(others):
+    (name,) = others
+    with pytest.raises(InvalidInput, match=f"^{name} must") as refused:
+        examined(coin(0.4, 0.5), **others)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,78 @@
+"""Families and filters are found by name, and only the one that is named is loaded."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simulator
+from simulator.errors import InvalidInput
+from simulator.theory.filters.named import BY_NAME, filter_class, parse_filter
+from simulator.theory.guarantees.named import (
+    FAMILIES,
+    WRITTEN,
+    family_class,
+    parse_guarantee,
+)
+
+LOADED = """
+import sys
+from pathlib import Path
+{program}
+names = [name for name in sys.modules if name.split(".")[0] == "simulator"]
+files = [Path(sys.modules[name].__file__) for name in names]
+print(sum(len(path.read_text().splitlines()) for path in files))
+print(*names)
+"""
+
+
+def loaded(program):
+    """(Lines, names) of the modules of this package that a program loads."""
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED.format(program=program)],
+        capture_output=True, text=True, check=True, cwd=Path(simulator.__file__).parents[1],
+    )  # fmt: skip
+    lines, names = run.stdout.splitlines()
+    return int(lines), set(names.split())
+
+
+def test_a_name_is_that_of_its_class():
+    assert {name: family_class(name).kind for name in FAMILIES} == {name: name for name in FAMILIES}
+    assert {name: filter_class(name).name for name in BY_NAME} == {name: name for name in BY_NAME}
+    assert set(WRITTEN) == set(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from simulator import PureDP",
+        "from simulator.theory import parse_guarantee; parse_guarantee('pure:0.1')",
+        "from simulator.theory import parse_filter; parse_filter('sum:1')",
+    ],
+)
+def test_a_plain_guarantee_loads_no_other_family(program):
+    lines, names = loaded(program)
+    assert lines < 3000
+    assert "simulator.theory.guarantees.subsampled" not in names
+    assert not [name for name in names if name.startswith("simulator.theory.pld")]
+
+
+def test_a_family_that_is_named_is_loaded():
+    sampled = "parse_guarantee('subsampled-gaussian:1,0.1')"
+    _, names = loaded(f"from simulator.theory import parse_guarantee; {sampled}")
+    assert "simulator.theory.guarantees.subsampled" in names
+
+
+def test_an_unknown_name_is_one_line():
+    with pytest.raises(InvalidInput, match="unknown family 'purely'; did you mean pure"):
+        parse_guarantee("purely:0.1")
+    with pytest.raises(InvalidInput, match="unknown filter 'summ'; did you mean sum"):
+        parse_filter("summ:1")
+    for name in (
+        "certified",
+        "planned",
+        "sampled",
+    ):  # a certificate is read from a file or a long text, and made by no class
+        with pytest.raises(InvalidInput, match="no subclass of Filter"):
+            filter_class(name)

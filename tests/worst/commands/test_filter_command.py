@@ -1,0 +1,174 @@
+"""The command filter: it makes a certificate, verifies it, and refuses a changed one."""
+
+import json
+
+import pytest
+
+from simulator.worst.filters.plot import plot_filters
+
+MAKE = ("filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6", "--units", 60)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("filters")
+
+
+def test_it_makes_a_certificate_that_it_verifies(dpcompose, folder):
+    path = folder / "filter.json"
+    said = dpcompose(*MAKE, "--out", path, "--round-epsilon", "0.02,0.1")
+    assert (said.code, said.err) == (0, "")
+    assert "budget    0.05" in said.out
+    *_, small, large, _, saved = said.out.splitlines()
+    heads = "schedule certified residue sum rogers whitehouse zcdp renyi at most"
+    assert heads.split() == said.out.splitlines()[4].split()
+    assert small.split()[:2] == ["constant", "0.02"]
+    assert 100 < int(small.split()[2]) <= int(small.split()[3]) <= 142
+    assert large.split() == ["constant", "0.1", "10", "10", "10", "1", "3", "4", "7", "10"]
+    assert saved == f"saved: {path}"
+    proved = dpcompose("filter", "verify", path)
+    assert proved.code == 0
+    assert proved.out.startswith("proved: delta is at most 9.9")
+    assert "exists already" in dpcompose(*MAKE, "--out", path).complaint
+
+
+def test_a_changed_certificate_is_refused_with_exit_code_1(dpcompose, folder):
+    document = json.loads((folder / "filter.json").read_text())
+    other = folder / "changed.json"
+    other.write_text(json.dumps(document | {"budget": document["budget"] * 1.01}))
+    said = dpcompose("filter", "verify", other)
+    assert said.code == 1
+    assert said.out == f"REFUSED: {other} proves nothing: it was changed: wrong digest\n"
+    found = json.loads(dpcompose("filter", "verify", other, "--json").out)
+    assert (found["proved"], found["refused"]) == (None, "it was changed: wrong digest")
+    play = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 5, "--trials", 50)
+    assert "was changed" in dpcompose(*play, "--filter", f"certified:{other}").complaint
+
+
+def test_as_json(dpcompose):
+    found = json.loads(dpcompose(*MAKE, "--json", "--round-epsilon", "0.1", "--order", 5).out)
+    assert found["rounds"][0]["rounds"]["certified"] == 10
+    assert found["rounds"][0]["best"] == ["sum", 10]
+    assert found["proved"] <= 1e-6
+    assert found["filter"].startswith("certified:1.0,1e-06,")
+
+
+def test_sampled_gaussians(dpcompose, folder):
+    path = folder / "sampled.json"
+    family = ("--family", "subsampled-gaussian:2,0.1", "--epsilon", 2, "--delta", "1e-4")
+    said = dpcompose("filter", *family, "--units", 8, "--out", path)
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[4].split() == ["schedule", "certified", "renyi"]
+    for line in lines[5:12]:
+        *schedule, rounds, renyi = line.split()
+        assert schedule[0] == "sigma"
+        assert 1 <= int(rounds) <= 8
+        assert int(renyi) >= 1
+    assert dpcompose("filter", "verify", path).out.startswith("proved: delta is at most")
+
+
+def test_a_plan(dpcompose, folder):
+    path = folder / "planned.json"
+    promise = ("--epsilon", 1, "--delta", "1e-4")
+    plan = ("--plan", "laplace:0.2*2,pure:0.05", "--round-epsilon", "0.05,0.2")
+    said = dpcompose("filter", "--family", "pure:0.3+laplace:0.3", *promise, *plan, "--out", path)
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[1].startswith("plan      2 of laplace:0.2, ")
+    assert [line.split()[:3] for line in lines[5:9]] == [
+        ["constant", "laplace", "0.05"], ["constant", "laplace", "0.2"],
+        ["constant", "0.05", lines[7].split()[2]], ["constant", "0.2", lines[8].split()[2]],
+    ]  # fmt: skip
+    proved = dpcompose("filter", "verify", path)
+    assert proved.out.startswith("proved: delta is at most")
+    document = json.loads(path.read_text())
+    document["moves"][0]["size"] *= 1.1
+    path.write_text(json.dumps(document))
+    assert "wrong digest" in dpcompose("filter", "verify", path).out
+    found = json.loads(
+        dpcompose("filter", "--family", "pure:0.3", *promise, "--plan", "pure:0.1", "--json").out
+    )
+    assert found["plan"][0][:2] == ["pure", 0.1]
+    assert {"schedule", "rounds", "at_most"} <= set(found["rounds"][0])
+    assert {"certified", "residue", "zcdp"} <= set(found["rounds"][0]["rounds"])
+
+
+def test_the_family_of_sampled_gaussians_by_its_options(dpcompose):
+    family = ("--family", "subsampled-gaussian", "--epsilon", 2, "--delta", "1e-4", "--units", 8)
+    said = dpcompose("filter", *family, "--largest-rate", 0.1, "--smallest-sigma", 2, "--json")
+    assert json.loads(said.out)["filter"].startswith("sampled:2.0,0.0001,8/2.0,")
+    assert "needs --largest-rate" in dpcompose("filter", *family).complaint
+    pure = dpcompose(*MAKE, "--largest-rate", 0.1)
+    assert "belong to --family subsampled-gaussian" in pure.complaint
+
+
+def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
+    drawn = {}
+
+    def keep(axes, rows, title):
+        drawn.update({schedule: (rounds, most) for schedule, rounds, most in rows})
+        return plot_filters(axes, rows, title)
+
+    monkeypatch.setattr("simulator.worst.filters.picture.plot_filters", keep)
+    path = folder / "rounds.png"
+    said = dpcompose(*MAKE, "--plot", path)
+    assert said.out.endswith(f"drawn: {path}\n")
+    assert path.stat().st_size > 5000
+    table = said.out.split("\n\n")[1].splitlines()
+    heads = table[0].split()[1:-2]
+    assert len(drawn) == len(table) - 1
+    for line, (schedule, (rounds, most)) in zip(table[1:], drawn.items(), strict=True):
+        assert line.startswith(schedule)
+        *cells, limit = line[len(schedule) :].split()
+        assert dict(zip(heads, map(int, cells), strict=True)) == rounds
+        assert limit == ("-" if most is None else str(most))
+    assert "no folder" in dpcompose(*MAKE, "--plot", folder / "none" / "a.png").complaint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "missing option '--family'"),
+        (("verify",), "verify FILE"),
+        (("verify", "a", "b"), "verify FILE"),
+        (("verify", "a", "--plot", "b.png"), "verify FILE"),
+        (("check", "a"), "verify FILE"),
+        (("verify", "/no/such"), "cannot read /no/such"),
+        (("--family", "zcdp:1", "--epsilon", 1, "--delta", "1e-6"), "pure:EPSILON"),
+        (("--family", "pure:1", "--epsilon", 1, "--delta", 2), "delta must lie in"),
+        ((*MAKE[1:], "--round-epsilon", 0), "must be above 0"),
+        ((*MAKE[1:], "--pool", 0.1), "give a plan"),
+        (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "KIND:SIZE"),
+        ((*MAKE[1:], "--units", 0), "units must be at least 2"),
+    ],
+)
+def test_wrong_input_is_one_line(dpcompose, arguments, complaint):
+    assert complaint in dpcompose("filter", *arguments).complaint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--plan", "pure:0.02", "--units", 50), "--units has no effect with --plan"),
+        (("--plan", "pure:9"), "not within the family"),
+        (("--round-epsilon", "1e-5"), "--round-epsilon must be at least 0.0005, epsilon / 2000"),
+    ],
+)
+def test_what_would_be_ignored_or_take_minutes_is_refused(dpcompose, arguments, complaint):
+    said = dpcompose(
+        "filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6", *arguments
+    )
+    assert complaint in said.complaint
+
+
+def test_verify_takes_no_other_promise(dpcompose, folder):
+    said = dpcompose("filter", "verify", folder / "any.json", "--epsilon", 0.1)
+    assert "write dpcompose filter verify FILE, or options alone" in said.complaint
+
+
+def test_sizes_that_are_asked_for_are_shown_though_they_are_above_the_plan(dpcompose):
+    made = ("--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-4", "--plan", "pure:0.05")
+    said = dpcompose("filter", *made, "--round-epsilon", "0.3,0.45")
+    rows = said.out.split("\n\n")[1].splitlines()[1:]
+    assert [row.split()[1:3] for row in rows] == [["0.3", "3"], ["0.45", "2"]]
