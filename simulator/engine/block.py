@@ -1,8 +1,9 @@
 """Play one block of one experiment; a pure function of (specification, b, block).
 
 This is Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), played trial after trial. A
-generator adversary is interpreted; a :class:`~simulator.adversaries.contract.Rule` is played by a
-compiled kernel, plain or tilted, or from its enumerated states under a covering measure.
+generator adversary is interpreted, or compiled where the game is large and its source is in the
+closed form; a :class:`~simulator.adversaries.contract.Rule` is played by a compiled kernel, plain
+or tilted, or from its enumerated states under a covering measure.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from typing import Protocol
 from simulator.adversaries.contract import Rule
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.compiled.programs import WORTH_COMPILING, ProgramEngine, program_engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Played, Specification
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import DpcomposeError, NotApplicable
 from simulator.foundations.single_flight import made_once
 
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
@@ -97,12 +99,29 @@ def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | st
         return str(error)
 
 
-def prepared_engine(specification: Specification) -> Engine | TiltedEngine | None:
-    """The compiled engine of a rule; None for a generator, and for a covering measure."""
+def prepared_engine(specification: Specification) -> Engine | TiltedEngine | ProgramEngine | None:
+    """The compiled engine of a rule, or of a generator in a large game where it can be compiled.
+
+    None where the adversary is interpreted, and for a covering measure.
+    """
     s = specification
-    if not isinstance(s.adversary, Rule) or isinstance(s.sampling, Covering):
+    if isinstance(s.sampling, Covering):
         return None
-    return engine_for(s) if s.sampling is None else tilted_engine_for(s)
+    if isinstance(s.adversary, Rule):
+        return engine_for(s) if s.sampling is None else tilted_engine_for(s)
+    if not s.trust or s.trials * s.rounds < WORTH_COMPILING:
+        return None
+    found = _program_engine(Played.of(s), s.sampling is None)
+    return None if isinstance(found, str) else found
+
+
+@made_once(maxsize=32)
+def _program_engine(played: Played, plain: bool) -> ProgramEngine | str:
+    """The engine of a generator's program, or why it is interpreted; both are cached."""
+    try:
+        return program_engine(played.specification)
+    except DpcomposeError as error:
+        return str(error)
 
 
 def plays_without_lock(specification: Specification) -> bool:

@@ -20,6 +20,8 @@ from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
 GIVEN_UP = -1
 """The move where Python has to play: the adversary stops, raises, or a number is not held."""
 
+LONGEST = 500
+"""Lines of a step in which blocks are written again for every point that leads to them."""
 DEEPEST = 40
 """Branches within branches, of which Python takes at most 100."""
 TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool}
@@ -41,12 +43,16 @@ class Again(Exception):  # noqa: N818
 def step_of(machine: Machine) -> Step:
     """The step of a machine: ``step(state, round, answer, coins) -> (state, move, parameter)``."""
     points: dict[int, None] = {}
+    shares = False
     while True:
-        writer = Writer(machine, tuple(points))
+        writer = Writer(machine, tuple(points), shares)
         try:
             text = writer.text()
         except Again as found:
             points[found.args[0]] = None
+            continue
+        if len(writer.lines) > LONGEST and not shares:
+            shares = True
             continue
         namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
         namespace |= HELPERS | writer.tables | {"__name__": __name__}
@@ -61,12 +67,13 @@ class Writer:
     Attributes
     ----------
     points : the blocks that are points, besides the first and those where waits resume.
-    written : the blocks written since the last point.
+    shares : whether a block is written once for all points.
+    written : the blocks written for the point; with ``shares`` for all.
     reach : of a block those that a way from it passes in the step.
     """
 
-    def __init__(self, machine: Machine, points: tuple[int, ...]) -> None:
-        self.machine, self.points = machine, points
+    def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
+        self.machine, self.points, self.shares = machine, points, shares
         self.names: dict[Slot, str] = {}
         self.tables: dict[str, np.ndarray] = {}
         self.lines: list[str] = []
@@ -91,6 +98,8 @@ class Writer:
                 depth += 1
             if answer is not None:
                 self.line(depth, f"{self.name(answer)} = answer")
+            if not self.shares:
+                self.written.clear()
             self.block(block, None, depth, first=True)
         return "\n".join(self.lines) + "\n"
 

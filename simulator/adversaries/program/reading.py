@@ -24,8 +24,11 @@ from simulator.adversaries.program.forms import (
 from simulator.adversaries.program.sources import Source, called, source_of
 from simulator.identity.origins import is_users
 
+CHANGING = (ast.Yield, ast.YieldFrom, ast.NamedExpr)
+"""Expressions after which a variable that was read in the same statement may be another."""
+
 NOT_EVALUATED = (
-    ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Call, ast.Await, ast.Lambda, ast.Starred, ast.Slice
+    *CHANGING, ast.Call, ast.Await, ast.Lambda, ast.Starred, ast.Slice
 )  # fmt: skip
 """What may change something, or may be changed."""
 
@@ -124,7 +127,7 @@ class Scope:
         self.locals = set(source.function.__code__.co_varnames) | set(
             source.function.__code__.co_cellvars
         )
-        self.returned = ""
+        self.returned, self.copies = "", True
         self.returns: list[Jump] = []
         self.loops: list[tuple[list[Jump], list[Jump]]] = []  # breaks and continues
 
@@ -162,6 +165,7 @@ class Scope:
     def body(self, statements: Sequence[ast.stmt]) -> None:
         """Read statements in turn."""
         for statement in statements:
+            self.copies = any(isinstance(part, CHANGING) for part in ast.walk(statement))
             read = getattr(self, f"_{type(statement).__name__.lower()}", None)
             if read is None:
                 raise self.refuse(statement)
@@ -324,7 +328,8 @@ class Scope:
         return self.reader.constant(node.value, node)
 
     def _name(self, node: ast.Name) -> str:
-        return self.reader.apply("copy", (self.name(node),), node)
+        name = self.name(node)
+        return self.reader.apply("copy", (name,), node) if self.copies else name
 
     def name(self, node: ast.Name) -> str:
         """The variable that a name stands for."""

@@ -1,0 +1,141 @@
+"""Play a generator adversary whose source is in the closed form as a compiled rule.
+
+Its program becomes a step over a menu, and the kernels of rules play it: equal draws, equal views,
+equal losses. Where the program gives up, because Python raises or a number is not held, the block
+is played in Python, which draws the same from the block's seeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, Rule, check_mechanism
+from simulator.adversaries.program.compiling import step_of
+from simulator.adversaries.program.forms import Entry, Machine
+from simulator.adversaries.program.machine import interval, machine_of
+from simulator.adversaries.program.operations import HELPERS
+from simulator.adversaries.program.reading import read
+from simulator.data.databases import Database, Relation
+from simulator.engine.compiled.compiling import numba_is_installed
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound
+from simulator.engine.interpreted.interpreter import play_interpreted
+from simulator.engine.outcomes.outcome import Outcome
+from simulator.engine.sampling import RoundByRound, require_digits
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
+from simulator.foundations.uninterrupted import uninterrupted
+from simulator.identity.keys import is_fixed
+from simulator.mechanisms import Free, ScalarMechanism
+from simulator.mechanisms.base import ScalarPair
+from simulator.theory.guarantees.interface import Guarantee
+
+WORTH_COMPILING = 500_000
+"""Rounds of an experiment from which on compiling, which takes some two seconds, is worth it."""
+
+
+@dataclass(frozen=True)
+class ProgramEngine:
+    """A kernel that plays a program, and Python where the program gives up."""
+
+    kernel: Engine | TiltedEngine
+    complaint: str = ""
+
+    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
+        """Play one block of experiment ``b``."""
+        s = specification
+        try:
+            require_free_digits(self.kernel, s)
+            return self.kernel.play_block(s, b, block)
+        except DpcomposeError:  # Python raises the same, where it does
+            return play_interpreted(s, b, block)
+
+
+def program_engine(specification: Specification) -> ProgramEngine:
+    """The engine of a generator's program; raises NotApplicable, with the reason.
+
+    ``Refused``, of its kind, names the file, the line and the construct.
+    """
+    s = specification
+    if not numba_is_installed():
+        raise NotApplicable("numba is not installed")
+    rule = rule_of(machine_of(read(s.adversary)), s.family, s.relation)
+    uninterrupted(make_helpers_known)
+    kind = Engine if s.sampling is None else TiltedEngine
+    kernel = kind.build(rule, s.family, s.relation, s.filter)
+    if kernel.complaint:
+        raise NotApplicable(kernel.complaint)
+    return ProgramEngine(kernel)
+
+
+def make_helpers_known() -> None:
+    """Let numba compile the functions that steps call."""
+    from numba.extending import register_jitable
+
+    for helper in HELPERS.values():
+        register_jitable(helper)
+
+
+def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> Rule:
+    """The program as a rule; raises NotApplicable where its menu needs Python."""
+    menu = tuple(challenge_of(entry, family, relation) for entry in machine.menu)
+    if not menu:
+        raise NotApplicable(f"{machine.name} sends no challenge")
+    step = step_of(machine)
+    return Rule(step.function, menu, state=step.state, name=machine.name)
+
+
+def challenge_of(entry: Entry, family: Guarantee, relation: Relation) -> Challenge:
+    """A challenge of the menu, of which every property holds in all rounds.
+
+    A computed parameter may have any value that the family allows. Raises NotApplicable.
+    """
+    made: Any = entry.mechanism
+    if isinstance(made, tuple):
+        kind, fixed = made[0], dict(made[1])
+        name = kind.parameter_name
+
+        def make(parameter: Any) -> ScalarMechanism:
+            mechanism: ScalarMechanism = kind(**fixed, **{name: parameter})
+            return mechanism
+
+        ends = interval(lambda x: check_mechanism(make(x), family, relation))
+        if ends is None:
+            raise NotApplicable(f"no {name} of {kind.__name__} is in the family {family}")
+        mechanism, example = make(Free(*ends)), make(ends[1])
+    else:
+        mechanism = example = made
+    databases = entry.database_0, entry.database_1
+    if not all(type(each) is Database for each in databases):
+        raise NotApplicable("a database is of a class of the user's")
+    if not is_fixed((*databases, example)):
+        raise NotApplicable(f"{example!r} may differ from round to round")
+    try:
+        pair = example.pair(*databases, relation)
+        answer = pair.sample(0, np.random.default_rng(0))
+    except Exception as error:
+        raise NotApplicable(f"{example!r} cannot be played: {error}") from None
+    if type(pair) is not ScalarPair or type(answer) is not float:
+        raise NotApplicable(f"{example!r} does not answer with a number")
+    return Challenge(*databases, mechanism)
+
+
+def require_free_digits(kernel: Engine | TiltedEngine, specification: Specification) -> None:
+    """Raise Breach where a computed parameter may have a tilted law without correct digits.
+
+    Python checks every law that it meets.
+    """
+    sampling = specification.sampling
+    if not isinstance(kernel, TiltedEngine) or not kernel.menus[0].any_free:
+        return
+    assert isinstance(sampling, RoundByRound)
+    for theta in sampling.levels.tolist():
+        for menu in kernel.menus:
+            for entry in range(len(menu.kind)):
+                if menu.is_free(entry):
+                    if theta < 0.0:
+                        raise Breach("a free parameter under a negative theta")
+                    require_digits("this mechanism", theta, psi_bound(menu, entry, theta))
