@@ -75,6 +75,7 @@ class Writer:
     def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
         self.machine, self.points, self.shares = machine, points, shares
         self.names: dict[Slot, str] = {}
+        self.mentioned: set[Slot] = set()
         self.tables: dict[str, np.ndarray] = {}
         self.lines: list[str] = []
         self.written: set[int] = set()
@@ -89,9 +90,13 @@ class Writer:
         several = bool(self.points)
         self.line(0, "def step(state, round, answer, coins):")
         self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
+        head = len(self.lines)
         if several:
             self.line(1, "while True:")
+        sections: list[set[Slot]] = []
         for number, (block, answer) in enumerate(starts):
+            self.mentioned = set()
+            sections.append(self.mentioned)
             depth = 2 if several else 1
             if number + 1 < len(starts):
                 self.line(depth, f"if point == {number}:")
@@ -101,6 +106,12 @@ class Writer:
             if not self.shares:
                 self.written.clear()
             self.block(block, None, depth, first=True)
+        # numba takes no variable that is assigned below its use
+        shared = [slot for slot in self.names if slot not in self.machine.slots
+                  and sum(slot in section for section in sections) > 1]  # fmt: skip
+        for slot in shared if several else ():
+            first = TYPES[slot.base](0)
+            self.lines.insert(head, f"    {self.name(slot)} = {first!r}")
         return "\n".join(self.lines) + "\n"
 
     def line(self, depth: int, text: str) -> None:
@@ -109,6 +120,7 @@ class Writer:
 
     def name(self, slot: Slot) -> str:
         """The name of a slot in the text."""
+        self.mentioned.add(slot)
         if slot not in self.names:
             word = "".join(c if c.isalnum() and c.isascii() else "_" for c in slot.name)
             self.names[slot] = f"{'v' if word[0].isdigit() else ''}{word}_{len(self.names)}"

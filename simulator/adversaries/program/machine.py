@@ -12,6 +12,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ class Builder:
             except Stops:
                 self.block.end = None
         menu = tuple(entry for _, entry in self.menu.values())
-        return Machine(self.reading.name, self.reading.file, tuple(self.blocks), menu)
+        return Machine(self.reading.name, self.reading.file, tidied(self.blocks), menu)
 
     def block_at(self, at: int, known: dict[str, Value]) -> int:
         """The number of the block at an instruction, with what is known of its variables."""
@@ -286,7 +287,9 @@ class Builder:
 
     def token_of(self, found: Any) -> Any:
         """What distinguishes an object: numbers and texts by value, others by identity."""
-        if isinstance(found, int | float | str | bytes | np.generic):
+        if isinstance(found, int | str | bytes):
+            return type(found), found
+        if isinstance(found, float | np.generic):
             return type(found), repr(found)
         if type(found) is tuple:
             return tuple(map(self.token_of, found))
@@ -497,7 +500,8 @@ class Builder:
                 raise Stops from None
             self.memory[key] = Static(found)
             self.kept |= {id(each): each for each in (function, *values, found)}
-            self.created.add(id(found))
+            if function is not STATIC["index"]:
+                self.created.add(id(found))
         return self.memory[key]
 
     def evaluated(self, operands: Sequence[Value], code: types.CodeType, names: Sequence[str],
@@ -598,8 +602,6 @@ class Builder:
             return Span(Static(found.start), Static(found.stop), found.step)
         if isinstance(found, tuple | list | str | dict | np.ndarray | frozenset | set):
             return self.static(tuple, [found])
-        if isinstance(found, enumerate | zip | reversed):
-            raise self.refuse(f"{type(found).__name__} of values that are kept")
         raise self.refuse(f"a loop over a {type(found).__name__}")
 
     def turn(self, part: str, operands: Sequence[Value]) -> Value | Options:
@@ -793,6 +795,50 @@ class Builder:
             else:
                 operands.append(self.as_base(value, base))
         return self.do(Slot(self.target, typed.result), f"coins.{method}", operands, base)
+
+
+def tidied(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks that can be reached, numbered anew, without those that only lead on."""
+
+    def led(number: int) -> int:
+        passed = {number}
+        while not blocks[number].does and isinstance(end := blocks[number].end, int):
+            if end in passed:
+                break  # a loop without an end
+            passed.add(end)
+            number = end
+        return number
+
+    changed = True
+    while changed:
+        changed = False
+        for each in blocks:
+            if isinstance(each.end, Branch) and led(each.end.then) == led(each.end.otherwise):
+                each.end, changed = led(each.end.then), True
+
+    numbers: dict[int, int] = {}
+
+    def renumbered(number: int) -> int:
+        number = led(number)
+        if number not in numbers:
+            numbers[number] = len(numbers)
+            todo.append(number)
+        return numbers[number]
+
+    todo: list[int] = []
+    found: list[Block] = []
+    renumbered(0)
+    for number in todo:  # which grows
+        block = blocks[number]
+        end = block.end
+        if isinstance(end, Branch):
+            end = Branch(end.test, renumbered(end.then), renumbered(end.otherwise))
+        elif isinstance(end, Wait):
+            end = replace(end, resume=renumbered(end.resume))
+        elif isinstance(end, int):
+            end = renumbered(end)
+        found.append(Block(block.place, block.does, end))
+    return tuple(found)
 
 
 # --- facts of values ----------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def power(a: int, b: int) -> int:
 
 def floor_quotient(x: float, y: float) -> float:
     """Return x // y as CPython computes it (``float_floor_div``)."""
-    rest = math.fmod(x, y)
+    rest = float(np.fmod(x, y))
     quotient = (x - rest) / y
     if rest != 0.0 and (y < 0.0) != (rest < 0.0):
         quotient -= 1.0
@@ -79,7 +79,7 @@ def floor_quotient(x: float, y: float) -> float:
 
 def remainder(x: float, y: float) -> float:
     """Return x % y as CPython computes it (``float_rem``)."""
-    rest = math.fmod(x, y)
+    rest = float(np.fmod(x, y))
     if rest == 0.0:
         return math.copysign(0.0, y)
     return rest + y if (y < 0.0) != (rest < 0.0) else rest
@@ -202,14 +202,27 @@ DRAWS: dict[str, tuple[tuple[tuple[str, Any], ...], str, Typed]] = {
 (an ellipsis where there is none), their type, and the operation."""
 
 
-def divided(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return divmod(a, b)."""
-    return a // b, a % b
+LARGEST = 1 << 16
+"""Bits of a whole number that is computed while a program is read."""
+
+
+def small_power(a: Any, b: Any) -> Any:
+    """Return a ** b; raises OverflowError for a whole number of very many digits."""
+    if type(a) is type(b) is int and a.bit_length() * abs(b) > LARGEST:
+        raise OverflowError
+    return a**b
+
+
+def small_shift(a: Any, b: Any) -> Any:
+    """Return a << b; raises OverflowError for a whole number of very many digits."""
+    if b > LARGEST:
+        raise OverflowError
+    return a << b
 
 
 STATIC: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "<<": operator.lshift,
+    "//": operator.floordiv, "%": operator.mod, "**": small_power, "<<": small_shift,
     ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "~": operator.invert, "negative": operator.neg, "positive": operator.pos,
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,

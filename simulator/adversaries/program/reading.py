@@ -227,7 +227,7 @@ class Scope:
 
     def _for(self, node: ast.For) -> None:
         reader = self.reader
-        over = reader.apply("iterable", (self.expression(node.iter, listed=True),), node)
+        over = reader.apply("iterable", (self.iterated(node.iter),), node)
         place = reader.apply("first", (over,), node, target=f"place {reader.temporary()}")
         start = reader.here()
         more = reader.apply("more", (over, place), node)
@@ -236,6 +236,15 @@ class Scope:
         reader.apply("next", (over, place), node, target=place)
         self.assign(node.target, item)
         self.loop(node, start, [end])
+
+    def iterated(self, node: ast.expr) -> str:
+        """What a loop goes through; an iterator that is made for it alone is a tuple."""
+        if isinstance(node, ast.Call) and self.fixed(node.func) in (enumerate, reversed, zip):
+            called = [self.reader.constant(at_once, node), self.expression(node.func)]
+            called += [self.expression(each) for each in node.args]
+            if not node.keywords:
+                return self.reader.apply("call", called, node, ())
+        return self.expression(node, listed=True)
 
     def loop(self, node: ast.While | ast.For, start: int, over: list[Jump]) -> None:
         """Read the body of a loop, which ends by the jumps ``over``."""
@@ -485,3 +494,8 @@ class Scope:
             raise self.refuse(node) from None
         words = WORDS.get(type(node).__name__, type(node).__name__)
         return self.reader.apply("evaluate", operands, node, (code, tuple(names), others, words))
+
+
+def at_once(function: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
+    """All that an iterator goes through."""
+    return tuple(function(*arguments))

@@ -8,6 +8,7 @@ is played in Python, which draws the same from the block's seeds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ def program_engine(specification: Specification) -> ProgramEngine:
     return ProgramEngine(kernel)
 
 
+@cache
 def make_helpers_known() -> None:
     """Let numba compile the functions that steps call."""
     from numba.extending import register_jitable
