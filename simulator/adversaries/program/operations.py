@@ -154,14 +154,19 @@ TYPED: dict[tuple[str, str], Typed] = {
     ("true", "float"): Typed("bool", "{0} != 0.0"),
     ("not", "bool"): Typed("bool", "not {0}"),
     ("sqrt", "float"): Typed("float", "math.sqrt({0})", "{0} < 0.0"),
-    ("exp", "float"): Typed("float", "math.exp({0})", after=_OVERFLOWS),
-    ("expm1", "float"): Typed("float", "math.expm1({0})", after=_OVERFLOWS),
-    ("log", "float"): Typed("float", "math.log({0})", "{0} <= 0.0"),
     ("log1p", "float"): Typed("float", "math.log1p({0})", "{0} <= -1.0"),
-    ("sin", "float"): Typed("float", "math.sin({0})", "np.isinf({0})"),
-    ("cos", "float"): Typed("float", "math.cos({0})", "np.isinf({0})"),
-    ("tanh", "float"): Typed("float", "math.tanh({0})"),
-    ("atan", "float"): Typed("float", "math.atan({0})"),
+    ("acosh", "float"): Typed("float", "math.acosh({0})", "{0} < 1.0"),
+    ("atanh", "float"): Typed("float", "math.atanh({0})", "abs({0}) >= 1.0"),
+    **{(name, "float"): Typed("float", f"math.{name}({{0}})", "{0} <= 0.0")
+       for name in ("log", "log2", "log10")},
+    **{(name, "float"): Typed("float", f"math.{name}({{0}})", "np.isinf({0})")
+       for name in ("sin", "cos", "tan")},
+    **{(name, "float"): Typed("float", f"math.{name}({{0}})", "abs({0}) > 1.0")
+       for name in ("asin", "acos")},
+    **{(name, "float"): Typed("float", f"math.{name}({{0}})", after=_OVERFLOWS)
+       for name in ("exp", "expm1", "sinh", "cosh")},
+    **{(name, "float"): Typed("float", f"math.{name}({{0}})")
+       for name in ("tanh", "atan", "asinh", "erf", "erfc")},
     ("fabs", "float"): Typed("float", "abs({0})"),
     ("copysign", "float"): Typed("float", "math.copysign({0}, {1})"),
     ("isnan", "float"): Typed("bool", "{0} != {0}"),

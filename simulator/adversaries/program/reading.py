@@ -21,14 +21,15 @@ from simulator.adversaries.program.forms import (
     Reading,
     Refused,
 )
+from simulator.adversaries.program.fixed import AT_ONCE, at_once, is_pure
 from simulator.adversaries.program.sources import Source, called, source_of
-from simulator.identity.origins import is_users
+from simulator.identity.origins import is_of_package, is_users
 
 CHANGING = (ast.Yield, ast.YieldFrom, ast.NamedExpr)
 """Expressions after which a variable that was read in the same statement may be another."""
 
 NOT_EVALUATED = (
-    *CHANGING, ast.Call, ast.Await, ast.Lambda, ast.Starred, ast.Slice
+    *CHANGING, ast.Await, ast.Lambda, ast.Starred
 )  # fmt: skip
 """What may change something, or may be changed."""
 
@@ -228,7 +229,7 @@ class Scope:
     def _for(self, node: ast.For) -> None:
         reader = self.reader
         over = reader.apply("iterable", (self.iterated(node.iter),), node)
-        place = reader.apply("first", (over,), node, target=f"place {reader.temporary()}")
+        place = reader.apply("first", (over,), node, target=f"{reader.temporary()} place")
         start = reader.here()
         more = reader.apply("more", (over, place), node)
         end = reader.jump(node, more)
@@ -239,11 +240,10 @@ class Scope:
 
     def iterated(self, node: ast.expr) -> str:
         """What a loop goes through; an iterator that is made for it alone is a tuple."""
-        if isinstance(node, ast.Call) and self.fixed(node.func) in (enumerate, reversed, zip):
+        if isinstance(node, ast.Call) and self.fixed(node.func) in AT_ONCE and not node.keywords:
             called = [self.reader.constant(at_once, node), self.expression(node.func)]
             called += [self.expression(each) for each in node.args]
-            if not node.keywords:
-                return self.reader.apply("call", called, node, ())
+            return self.reader.apply("call", called, node, ())
         return self.expression(node, listed=True)
 
     def loop(self, node: ast.While | ast.For, start: int, over: list[Jump]) -> None:
@@ -311,9 +311,7 @@ class Scope:
         for sign, part in zip(node.ops, node.comparators):
             left = self.reader.apply("copy", (left,), node)
             right = self.expression(part, listed=isinstance(sign, ast.In | ast.NotIn))
-            test = self.reader.apply(
-                COMPARED[type(sign)], (left, right), node, target=result or ""
-            )
+            test = self.reader.apply(COMPARED[type(sign)], (left, right), node, target=result or "")
             false.append(self.reader.jump(node, test))
             left = right
         return false
@@ -403,6 +401,8 @@ class Scope:
         return result
 
     def _subscript(self, node: ast.Subscript) -> str:
+        if isinstance(node.slice, ast.Slice):
+            return self.evaluated(node)
         operands = self.expression(node.value), self.expression(node.slice)
         return self.reader.apply("index", operands, node)
 
@@ -451,8 +451,9 @@ class Scope:
             except LookupError:
                 return None
         if isinstance(node, ast.Attribute):
-            module = self.fixed(node.value)
-            return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+            held = self.fixed(node.value)
+            if isinstance(held, ModuleType) or is_of_package(type(held)):
+                return getattr(held, node.attr, None)
         return None
 
     def inlined(self, function: FunctionType, given: Sequence[str], named: dict[str, str],
@@ -480,8 +481,10 @@ class Scope:
     def evaluated(self, node: ast.expr) -> str:
         """An expression that Python evaluates, where all of its variables are fixed objects."""
         parts = list(ast.walk(node))
-        if any(isinstance(part, NOT_EVALUATED) for part in parts):
-            raise self.refuse(node)
+        for part in parts:
+            impure = isinstance(part, ast.Call) and not is_pure(self.fixed(part.func))
+            if impure or isinstance(part, NOT_EVALUATED):
+                raise self.refuse(part, "a call within an expression" if impure else "")
         mentioned = [part for part in parts if isinstance(part, ast.Name)]
         own = {part.id for part in mentioned if isinstance(part.ctx, ast.Store)}
         used = dict.fromkeys(part.id for part in mentioned if part.id not in own)
@@ -494,8 +497,3 @@ class Scope:
             raise self.refuse(node) from None
         words = WORDS.get(type(node).__name__, type(node).__name__)
         return self.reader.apply("evaluate", operands, node, (code, tuple(names), others, words))
-
-
-def at_once(function: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
-    """All that an iterator goes through."""
-    return tuple(function(*arguments))

@@ -16,7 +16,8 @@ import numpy as np
 from simulator.adversaries.contract import Challenge, Rule, check_mechanism
 from simulator.adversaries.program.compiling import step_of
 from simulator.adversaries.program.forms import Entry, Machine
-from simulator.adversaries.program.machine import interval, machine_of
+from simulator.adversaries.program.fixed import interval
+from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.reading import read
 from simulator.data.databases import Database, Relation
