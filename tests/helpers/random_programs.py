@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from simulator.adversaries.program.compiling import GIVEN_UP, step_of
+from simulator.adversaries.program.compiling import STOPPED, step_of
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.engine.compiled.programs import make_helpers_known
@@ -36,6 +36,14 @@ def clipped(x, low=0.01):
     if not x > low:
         return low
     return min(x, 0.2)
+
+
+def mixed(i, j, x, y, p):
+    """A parameter in which every bit of the variables shows."""
+    found = 0.1 + 0.01 * ((i % 7) / 7) - 0.01 * ((j % 11) / 11) + (0.003 if p else 0.0)
+    for sign, z in ((1, x), (-1, y)):
+        found += math.copysign(0.001, z) + 0.01 * sign * (0.5 if z != z else math.tanh(z))
+    return found
 
 
 def collatz(n):
@@ -74,7 +82,8 @@ class Author:
 
     def body(self, indent: int, depth: int) -> list[str]:
         """A few statements."""
-        return [line for _ in range(self.pick((1, 1, 2, 3))) for line in self.statement(indent, depth)]
+        count = self.pick((1, 1, 2, 3))
+        return [line for _ in range(count) for line in self.statement(indent, depth)]
 
     def statement(self, indent: int, depth: int) -> list[str]:
         """One statement, which may hold others."""
@@ -113,8 +122,10 @@ class Author:
         if kind == "while":
             lines = [f"{pad}while {self.bool(2)}:", *self.round(indent + 1)]
         else:
-            over = self.pick(("range(3)", "range(i % 4)", "STAKES", "(WEAK, COIN)", "range(5, 0, -2)",
-                              "enumerate(STAKES)", "STEPS", "range(j, j + 2)"))  # fmt: skip
+            over = self.pick((
+                "range(3)", "range(i % 4)", "STAKES", "(WEAK, COIN)", "range(5, 0, -2)",
+                "enumerate(STAKES)", "STEPS", "range(j, j + 2)",
+            ))  # fmt: skip
             name = {"STAKES": "x", "(WEAK, COIN)": "m", "enumerate(STAKES)": "j, e"}.get(over, "j")
             lines = [f"{pad}for {name} in {over}:"]
         lines += self.body(indent + 1, depth - 1)
@@ -132,10 +143,11 @@ class Author:
         """A round."""
         pair = self.pick(("WITHOUT, EVERYONE", "WITHOUT, EVERYONE", "NO_BOB, EVERYONE"))
         mechanism = self.pick((
-            "m", "Laplace(ALICE, e)", f"Laplace(ALICE, clipped({self.float(2)}))",
+            *("Laplace(ALICE, mixed(i, j, x, y, p))",) * 8, "m", "Laplace(ALICE, e)", f"Laplace(ALICE, clipped({self.float(2)}))",
             f"STRONG if {self.bool(2)} else WEAK", f"NAMED[{self.int(1)} % 3]",
             f"Laplace(BOB if {self.bool(1)} else ALICE, 0.1)", "Laplace(counting_query('bob'), e)",
-            f"Laplace(ALICE, STAKES[{self.int(1)} % 3])", f"Geometric(ALICE, clipped({self.float(1)}, 0.1))",
+            f"Laplace(ALICE, STAKES[{self.int(1)} % 3])",
+            f"Geometric(ALICE, clipped({self.float(1)}, 0.1))",
         ))  # fmt: skip
         return ["    " * indent + f"answer = yield {pair}, {mechanism}"]
 
@@ -146,9 +158,9 @@ class Author:
         a, b = self.int(depth - 1), self.int(depth - 1)
         return self.pick((
             a, f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} // {b})", f"({a} % {b})",
-            f"({a} ** {self.pick('0123')})", f"({a} << {self.pick(('1', '3', 'j'))})", f"({a} >> 2)",
-            f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"-{a}", f"~{a}", f"abs({a})",
-            f"min({a}, {b})", f"max({a}, {b}, 3)", f"int({self.float(depth - 1)})",
+            f"({a} ** {self.pick('0123')})", f"({a} << {self.pick(('1', '3', 'j'))})",
+            f"({a} >> 2)", f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"-{a}", f"~{a}",
+            f"abs({a})", f"min({a}, {b})", f"max({a}, {b}, 3)", f"int({self.float(depth - 1)})",
             f"round({self.float(depth - 1)})", f"({a} if {self.bool(depth - 1)} else {b})",
             f"int(coins.integers({self.pick(('2', '1, 7', '0, 2**40'))}))", f"collatz({a})",
             f"STEPS[{a} % 4]", f"divmod({a}, {b})[1]", f"({self.bool(depth - 1)} + {a})",
@@ -168,8 +180,9 @@ class Author:
             f"({a} if {self.bool(depth - 1)} else {b})", f"math.exp({a})", f"math.log({a})",
             f"math.sqrt({a})", f"math.log1p({a})", f"math.expm1({a})", f"math.tanh({a})",
             f"math.copysign({a}, {b})", "coins.random()", "coins.normal(0.0, 2.0)",
-            "coins.uniform(-1, 1)", "coins.exponential()", f"clipped({a})", f"STAKES[{self.int(0)} % 3]",
-            f"max({self.int(depth - 1)}, {a})", f"0.05 * coins.integers(1, 4)",
+            "coins.uniform(-1, 1)", "coins.exponential()", f"clipped({a})",
+            f"STAKES[{self.int(0)} % 3]", f"max({self.int(depth - 1)}, {a})",
+            "0.05 * coins.integers(1, 4)",
         ))  # fmt: skip
 
     def bool(self, depth: int) -> str:
@@ -178,12 +191,14 @@ class Author:
             return self.pick(("p", "p", "True", "i", "answer > 0.5", "x"))
         sign = self.pick(("<", "<=", ">", ">=", "==", "!="))
         n, m, a = self.int(depth - 1), self.int(depth - 1), self.float(depth - 1)
+        p, q = self.bool(depth - 1), self.bool(depth - 1)
         return self.pick((
-            f"answer > {self.pick(('0.5', '0.0', 'x', '30.0'))}", f"{n} {sign} {m}", f"{a} {sign} {n}",
-            f"{a} {sign} {self.float(depth - 1)}", f"({self.bool(depth - 1)} and {self.bool(depth - 1)})",
-            f"({self.bool(depth - 1)} or {self.bool(depth - 1)})", f"(not {self.bool(depth - 1)})",
+            f"answer > {self.pick(('0.5', '0.0', 'x', '30.0'))}", f"{n} {sign} {m}",
+            f"{a} {sign} {n}", f"{a} {sign} {self.float(depth - 1)}", f"({p} and {q})",
+            f"({p} or {q})", f"(not {p})",
             f"{n} in BOLD", f"{n} % 4 in (1, 2)", f"0 < {n} <= {m} < 9", "m is STRONG",
-            f"isinstance({a}, float)", f"math.isnan({a})", "coins.integers(2) == 1", f"bool({n})",
+            f"isinstance({a}, float)",
+            f"math.isnan({a})", "coins.integers(2) == 1", f"bool({n})",
         ))  # fmt: skip
 
 
@@ -199,13 +214,13 @@ def function_of(source: str) -> Callable:
 ANSWERS = (0.0, -0.0, 1.0, 0.5, math.nan, 3.0, -7.25, 1e300, 41.5)
 
 
-def sequences(count: int, rounds: int) -> list[list[float]]:
-    """Answers to play against: such as occur, and awkward ones."""
+def sequences(count: int, rounds: int, share: float = 0.3) -> list[list[float]]:
+    """Answers to play against: such as occur, and in every second one a share of awkward ones."""
     rng = np.random.default_rng(1)
     found = []
     for n in range(count):
         drawn = rng.laplace(0.5, 5.0, rounds).round(n % 3).tolist()
-        awkward = rng.random(rounds) < (0.3 if n % 2 else 0.0)
+        awkward = rng.random(rounds) < (share if n % 2 else 0.0)
         found.append([ANSWERS[rng.integers(len(ANSWERS))] if bad else answer
                       for bad, answer in zip(awkward, drawn)])  # fmt: skip
     return found
@@ -214,7 +229,7 @@ def sequences(count: int, rounds: int) -> list[list[float]]:
 def compared(adversary: Callable, played: list[list[float]], compiled: bool) -> int:
     """Walk a step beside its generator; return the rounds that agreed, or fail.
 
-    Where Python raises or stops the step has to give up; it may give up before. Raises Refused.
+    Where Python raises or stops the step has to stop; it may stop before. Raises Refused.
     """
     machine = machine_of(read(adversary))
     made = step_of(machine)
@@ -233,8 +248,8 @@ def compared(adversary: Callable, played: list[list[float]], compiled: bool) -> 
                 state, move, parameter = step(state, i, answer, ours)
             except (ArithmeticError, ValueError):  # in Python, where numba computes inf or NaN
                 assert not compiled
-                move = GIVEN_UP
-            if move == GIVEN_UP:  # Python may go on, with whole numbers of any length
+                move = STOPPED
+            if move == STOPPED:  # Python may go on, with whole numbers of any length
                 break
             try:
                 challenge = playing.send(None if i == 0 else answer)

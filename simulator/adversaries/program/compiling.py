@@ -17,7 +17,7 @@ import numpy as np
 from simulator.adversaries.program.forms import Block, Branch, Do, Machine, Operand, Slot, Wait
 from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
 
-GIVEN_UP = -1
+STOPPED = -1
 """The move where Python has to play: the adversary stops, raises, or a number is not held."""
 
 LONGEST = 500
@@ -36,7 +36,7 @@ class Step:
     state: tuple[int | float | bool, ...]
 
 
-class Again(Exception):  # noqa: N818
+class Again(Exception):
     """A block has to be a point of its own."""
 
 
@@ -56,7 +56,7 @@ def step_of(machine: Machine) -> Step:
             continue
         namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
         namespace |= HELPERS | writer.tables | {"__name__": __name__}
-        exec(compile(text, f"<{machine.name}>", "exec"), namespace)  # noqa: S102 (our own text)
+        exec(compile(text, f"<{machine.name}>", "exec"), namespace)
         state = (0, *(TYPES[slot.base](0) for slot in machine.slots))
         return Step(namespace["step"], text, state)
 
@@ -148,7 +148,7 @@ class Writer:
         for do in block.does:
             self.do(do, depth)
         if block.end is None:
-            self.give_up(depth)
+            self.stop(depth)
         elif isinstance(block.end, Wait):
             self.wait(block.end, depth)
         elif isinstance(block.end, Branch):
@@ -208,7 +208,7 @@ class Writer:
             words["t"] = self.table(do)
         if typed.before:
             self.line(depth, f"if {typed.before.format(*operands, **words)}:")
-            self.give_up(depth + 1)
+            self.stop(depth + 1)
         target, result = self.name(do.target), typed.text.format(*operands, **words)
         if not typed.after:
             self.line(depth, f"{target} = {result}")
@@ -217,13 +217,13 @@ class Writer:
         found = f"result_{self.fresh}"
         self.line(depth, f"{found} = {result}")
         self.line(depth, f"if {typed.after.format(*operands, r=found, **words)}:")
-        self.give_up(depth + 1)
+        self.stop(depth + 1)
         self.line(depth, f"{target} = {found}")
 
     def table(self, do: Do) -> str:
         """The name of a table."""
         types = {"int": np.int64, "float": np.float64, "bool": np.bool_}
-        values = np.array(do.table, dtype=types[do.base])
+        values: np.ndarray = np.array(do.table, dtype=types[do.base])
         for name, held in self.tables.items():
             if held.dtype == values.dtype and held.tobytes() == values.tobytes():
                 return name
@@ -237,9 +237,9 @@ class Writer:
         parameter = "nan" if wait.parameter is None else self.operand(wait.parameter)
         self.line(depth, f"return {self.packed(place)}, {wait.entry}, {parameter}")
 
-    def give_up(self, depth: int) -> None:
+    def stop(self, depth: int) -> None:
         """Write the return of no move."""
-        self.line(depth, f"return {self.packed(0)}, {GIVEN_UP}, nan")
+        self.line(depth, f"return {self.packed(0)}, {STOPPED}, nan")
 
     def packed(self, point: int) -> str:
         """The state in the text."""

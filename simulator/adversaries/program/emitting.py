@@ -116,7 +116,7 @@ class Emitter:
         return Slot(f"{self.target} part {self.spare}", kind)
 
     def as_base(self, value: Value | None, base: str, exact: bool = False) -> Operand:
-        """A number as an operand of a type; ``exact`` gives up where a float is not the same."""
+        """A number as an operand of a type; ``exact`` stops where a float is not the same."""
         if isinstance(value, Static):
             try:
                 number = {"int": int, "float": float, "bool": bool}[base](value.value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import dis
 import inspect
 import itertools
 import math
@@ -11,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.identity.keys import frozen_fields, is_fixed
 from simulator.identity.origins import is_of_package, is_users
 
 PURE = frozenset({
@@ -98,3 +101,53 @@ def interval(accepts: Callable[[float], Any]) -> tuple[float, float] | None:
         return float(np.int64(near).view(np.float64))
 
     return end(inside, 0.0), end(inside, math.inf)
+
+
+CHANGING = frozenset({
+    "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "STORE_ATTR", "DELETE_ATTR",
+    "STORE_SUBSCR", "DELETE_SUBSCR", "IMPORT_NAME", "LOAD_NAME", "STORE_NAME",
+})  # fmt: skip
+"""Instructions of Python that may change something outside of a call, or look it up elsewhere."""
+
+
+def is_settled(value: Any) -> bool:
+    """Whether a value means the same in every round: it is fixed, but for plain functions in it.
+
+    A predicate of the user's, in a query, is such a function where it only reads its argument and
+    fixed values.
+    """
+    if is_fixed(value):
+        return True
+    if isinstance(value, types.FunctionType):
+        return _is_plain_function(value, 4)
+    if isinstance(value, tuple):
+        return all(map(is_settled, value))
+    kind: Any = type(value)
+    names = frozen_fields(kind)
+    return names is not None and all(is_settled(getattr(value, name)) for name in names)
+
+
+def _is_plain_function(function: types.FunctionType, depth: int) -> bool:
+    if is_of_package(function):
+        return True
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    held = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    if depth == 0 or not all(map(is_fixed, held)):
+        return False
+    codes = [function.__code__]
+    for code in codes:  # which grows
+        codes += [each for each in code.co_consts if isinstance(each, types.CodeType)]
+        for step in dis.get_instructions(code):
+            if step.opname in CHANGING:
+                return False
+            if step.opname != "LOAD_GLOBAL":
+                continue
+            found = function.__globals__.get(step.argval, vars(builtins).get(step.argval))
+            plain = isinstance(found, types.FunctionType) and (
+                is_users(found) and _is_plain_function(found, depth - 1)
+            )
+            if not (plain or found is math or is_pure(found) or (
+                not callable(found) and is_fixed(found)
+            )):  # fmt: skip
+                return False
+    return True

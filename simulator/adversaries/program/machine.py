@@ -43,7 +43,7 @@ from simulator.mechanisms import ScalarMechanism
 MOST_BLOCKS = 2000
 
 
-class TooMany(Exception):  # noqa: N818
+class TooMany(Exception):
     """The machine has too many blocks."""
 
 
@@ -206,7 +206,7 @@ class Builder(Calls):
             raise self.refuse("a mechanism that is computed")
         key = (*map(self.token_of, databases), key)
         if key not in self.menu:
-            self.menu[key] = len(self.menu), Entry(*databases, made)
+            self.menu[key] = len(self.menu), Entry(databases[0], databases[1], made)
         return self.menu[key][0], parameter
 
     def evaluate(self, instruction: Apply, known: dict[str, Value]) -> Value | Options:

@@ -28,6 +28,7 @@ WIDEST = 1 << 16
 """Most numbers of a table."""
 FOR_NUMPY = {"+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=", "negative", "abs"}
 """What is read of numpy's scalars, which differ from Python's numbers in what raises."""
+CONTAINERS = (tuple, list, set, frozenset, dict, range, np.ndarray)
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
@@ -101,8 +102,7 @@ class Meaning(Emitter):
         """Whether a number is one of some fixed numbers."""
         if not isinstance(one, Slot) or not isinstance(held, Static):
             raise self.refuse(f"{operation} of values that are computed")
-        kinds = tuple | list | set | frozenset | dict | range | np.ndarray
-        if not isinstance(held.value, kinds) or not is_plain(held.value):
+        if not isinstance(held.value, CONTAINERS) or not is_plain(held.value):
             raise self.refuse(f"{operation} of a {type(held.value).__name__}")
         if len(held.value) > WIDEST:
             raise self.refuse(f"{operation} of so many values")
@@ -124,7 +124,7 @@ class Meaning(Emitter):
             raise self.refuse(f"{words} of values that are computed")
         variables = others | dict(zip(names, objects))
         key = code, tuple(map(self.token_of, objects))
-        found = self.computed(key, lambda: eval(code, variables))  # noqa: S307 (the user's code)
+        found = self.computed(key, lambda: eval(code, variables))
         self.created.add(id(found.value))
         return found
 
@@ -167,9 +167,10 @@ class Meaning(Emitter):
             raise self.refuse(f"an item of a {type(held.value).__name__}")
         if isinstance(place, Static):
             try:
-                return values[place.value]
+                found: Value = values[place.value]
             except (TypeError, IndexError):
                 raise Stops from None
+            return found
         if not isinstance(place, Slot) or place.base == "float":
             raise Stops
         where = self.as_base(place, "int")
@@ -241,4 +242,5 @@ class Meaning(Emitter):
         assert isinstance(place, Static)
         if len(values) > LONGEST:
             raise self.refuse(f"a loop over {len(values)} objects")
-        return values[place.value]
+        item: Value = values[place.value]
+        return item

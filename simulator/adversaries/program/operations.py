@@ -1,8 +1,8 @@
 """The typed operations of a machine: what each computes, and where Python would do otherwise.
 
 Whole numbers are Python's as long as they fit into 64 bits. An operation has conditions under which
-the machine gives up: where Python raises, and where a result does not fit. The block is then played
-in Python.
+the program stops: where Python raises, and where a result does not fit. The block is then played in
+Python.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Typed:
     Attributes
     ----------
     result : the type of the result.
-    text : Python, in which {0} and {1} are the operands, {t} is the table, and {t0} and {t1} are its
+    text : Python, in which {0} and {1} are the operands, {t} is the table, {t0} and {t1} its
         first two numbers.
-    before, after : give up where this is true, before or after; there {r} is the result.
+    before, after : stop where this is true, before or after it; there {r} is the result.
     """
 
     result: str
@@ -87,7 +87,7 @@ def remainder(x: float, y: float) -> float:
 
 def among(x: Any, table: np.ndarray) -> bool:
     """Whether a number is in a table."""
-    for each in table:
+    for each in table:  # noqa: SIM110 (numba compiles no generator expression)
         if each == x:
             return True
     return False

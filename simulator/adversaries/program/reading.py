@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
+from simulator.adversaries.program.fixed import AT_ONCE, at_once, is_pure
 from simulator.adversaries.program.forms import (
     Apply,
     End,
@@ -21,7 +22,6 @@ from simulator.adversaries.program.forms import (
     Reading,
     Refused,
 )
-from simulator.adversaries.program.fixed import AT_ONCE, at_once, is_pure
 from simulator.adversaries.program.sources import Source, called, source_of
 from simulator.identity.origins import is_of_package, is_users
 
@@ -52,8 +52,8 @@ WORDS = {
     "Subscript": "an assignment to an item", "Attribute": "an assignment to an attribute",
     "ClassDef": "a class", "Await": "await", "AsyncFunctionDef": "async", "ListComp":
     "a comprehension", "GeneratorExp": "a comprehension", "Slice": "a slice", "List": "a list",
-    "Dict": "a dictionary", "Set": "a set", "JoinedStr": "a text with values", "Lambda": "a function within a function",
-    "FunctionDef": "a function within a function",
+    "Dict": "a dictionary", "Set": "a set", "JoinedStr": "a text with values",
+    "Lambda": "a function within a function", "FunctionDef": "a function within a function",
 }  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def read(adversary: Callable[..., Any]) -> Reading:
     """The instructions of a generator adversary; raises Refused."""
     function, before, named = called(adversary)
     source = source_of(function)
-    if not function.__code__.co_flags & 0x20:  # inspect.CO_GENERATOR
+    if not source.generates:
         raise Refused(source.file, source.tree.lineno, "this is no generator function")
     reader = Reader(source.file)
     scope = Scope(reader, source, "")
@@ -123,11 +123,12 @@ class Reader:
 class Scope:
     """A function that is read: its variables, under names that no other call has."""
 
-    def __init__(self, reader: Reader, source: Source, prefix: str, depth: int = 0) -> None:
+    def __init__(self, reader: Reader, source: Source, prefix: str, depth: int = 0,
+                 outer: Scope | None = None) -> None:  # fmt: skip
         self.reader, self.source, self.prefix, self.depth = reader, source, prefix, depth
-        self.locals = set(source.function.__code__.co_varnames) | set(
-            source.function.__code__.co_cellvars
-        )
+        self.outer = outer
+        self.inner: dict[str, Source] = {}
+        self.locals = set(source.code.co_varnames) | set(source.code.co_cellvars)
         self.returned, self.copies = "", True
         self.returns: list[Jump] = []
         self.loops: list[tuple[list[Jump], list[Jump]]] = []  # breaks and continues
@@ -144,12 +145,9 @@ class Scope:
 
     def bind_arguments(self, given: Sequence[str], named: dict[str, str], node: ast.AST) -> None:
         """Assign the arguments of a call."""
-        tree, function = self.source.tree.args, self.source.function
+        tree, known = self.source.tree.args, self.source.defaults
         names = [each.arg for each in (*tree.posonlyargs, *tree.args)]
         values = dict(zip(names, given)) | named
-        defaults = function.__defaults__ or ()
-        known = dict(zip(names[len(names) - len(defaults):], defaults))  # fmt: skip
-        known |= function.__kwdefaults__ or {}
         names += [each.arg for each in tree.kwonlyargs]
         if tree.vararg or tree.kwarg or len(given) > len(names) or set(values) - set(names):
             raise self.refuse(node, f"the arguments of {self.source.tree.name}")
@@ -171,6 +169,22 @@ class Scope:
             if read is None:
                 raise self.refuse(statement)
             read(statement)
+
+    def _functiondef(self, node: ast.FunctionDef) -> None:
+        stored = [
+            part
+            for part in ast.walk(self.source.tree)
+            if isinstance(part, ast.Name)
+            and part.id == node.name
+            and isinstance(part.ctx, ast.Store)
+        ]
+        plain = node in self.source.tree.body and node.name not in self.inner and not stored
+        try:
+            self.inner[node.name] = self.source.inner(node)
+        except LookupError:
+            plain = False
+        if not plain or node.decorator_list:
+            raise self.refuse(node)
 
     def _pass(self, node: ast.Pass) -> None:
         pass
@@ -340,8 +354,12 @@ class Scope:
 
     def name(self, node: ast.Name) -> str:
         """The variable that a name stands for."""
+        if node.id in self.inner:
+            raise self.refuse(node, f"the function {node.id} as a value")
         if node.id in self.locals:
             return self.variable(node.id)
+        if self.outer is not None:
+            return self.outer.name(node)
         try:
             return self.reader.constant(self.source.value(node.id), node)
         except LookupError:
@@ -427,7 +445,7 @@ class Scope:
             each.arg is None for each in node.keywords
         ):
             raise self.refuse(node, "a call with starred arguments")
-        function = self.users_function(node.func)
+        function = self.inner_function(node.func) or self.users_function(node.func)
         if yields and function is None:
             raise self.refuse(node, "yield from something other than a generator function")
         callee = "" if function else self.expression(node.func)
@@ -438,14 +456,27 @@ class Scope:
         operands = (callee, *given, *named.values())
         return self.reader.apply("call", operands, node, tuple(named))
 
-    def users_function(self, node: ast.expr) -> FunctionType | None:
+    def inner_function(self, node: ast.expr) -> tuple[Source, Scope] | None:
+        """The function that is defined within this one under a name, and where."""
+        if not isinstance(node, ast.Name):
+            return None
+        if node.id in self.inner:
+            return self.inner[node.id], self
+        known = node.id in self.locals or self.outer is None
+        return None if known or self.outer is None else self.outer.inner_function(node)
+
+    def users_function(self, node: ast.expr) -> tuple[Source, None] | None:
         """The user's function that a name, or a name in a module, stands for."""
         found = self.fixed(node)
-        return found if isinstance(found, FunctionType) and is_users(found) else None
+        if not isinstance(found, FunctionType) or not is_users(found):
+            return None
+        return source_of(found), None
 
     def fixed(self, node: ast.expr) -> Any:
         """What a name that is no local variable, or a name in a module, stands for, else None."""
         if isinstance(node, ast.Name) and node.id not in self.locals:
+            if self.outer is not None:
+                return self.outer.fixed(node)
             try:
                 return self.source.value(node.id)
             except LookupError:
@@ -456,11 +487,11 @@ class Scope:
                 return getattr(held, node.attr, None)
         return None
 
-    def inlined(self, function: FunctionType, given: Sequence[str], named: dict[str, str],
-                node: ast.Call, yields: bool) -> str:  # fmt: skip
+    def inlined(self, function: tuple[Source, Scope | None], given: Sequence[str],
+                named: dict[str, str], node: ast.Call, yields: bool) -> str:  # fmt: skip
         """What a user's function does, in the place of its call."""
-        source = source_of(function)
-        if bool(function.__code__.co_flags & 0x20) != yields:
+        source, outer = function
+        if source.generates != yields:
             raise self.refuse(node, f"a call of the generator {source.tree.name}")
         if source.tree.decorator_list:
             raise self.refuse(node, f"a call of {source.tree.name}, which is decorated")
@@ -468,7 +499,7 @@ class Scope:
             raise self.refuse(node, f"{source.tree.name} calls itself, or calls are nested deeply")
         self.reader.calls += 1
         prefix = f"{source.tree.name} {self.reader.calls} "
-        scope = Scope(self.reader, source, prefix, self.depth + 1)
+        scope = Scope(self.reader, source, prefix, self.depth + 1, outer)
         scope.returned = self.reader.temporary()
         scope.bind_arguments(given, named, node)
         self.reader.file = source.file
@@ -493,6 +524,8 @@ class Scope:
         try:
             code = compile(ast.Expression(node), self.source.file, "eval", dont_inherit=True)
             others = {name: self.source.value(name) for name in used if name not in names}
+            if self.outer is not None and set(others) & set(self.source.code.co_freevars):
+                raise self.refuse(node)
         except (SyntaxError, LookupError):
             raise self.refuse(node) from None
         words = WORDS.get(type(node).__name__, type(node).__name__)

@@ -1,11 +1,12 @@
 """The source of a function, where it is the one that plays, and what its free names stand for."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import builtins
 import functools
+import inspect
 import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,15 +25,40 @@ FUTURE = functools.reduce(
 
 @dataclass(frozen=True)
 class Source:
-    """A function and its syntax tree."""
+    """A function, or one that is defined within it: its code and its syntax tree."""
 
     function: FunctionType
+    code: CodeType
     tree: ast.FunctionDef
 
     @property
     def file(self) -> str:
         """Where it is written."""
-        return self.function.__code__.co_filename
+        return self.code.co_filename
+
+    @property
+    def generates(self) -> bool:
+        """Whether it is a generator function."""
+        return bool(self.code.co_flags & inspect.CO_GENERATOR)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of its arguments; of an inner function none are known."""
+        if self.code is not self.function.__code__:
+            return {}
+        names = self.code.co_varnames[: self.code.co_argcount]
+        values = self.function.__defaults__ or ()
+        known = dict(zip(names[len(names) - len(values) :], values))
+        return known | (self.function.__kwdefaults__ or {})
+
+    def inner(self, tree: ast.FunctionDef) -> Source:
+        """A function that is defined within this one; raises LookupError."""
+        for code in self.code.co_consts:
+            if isinstance(code, CodeType) and (
+                (code.co_name, code.co_firstlineno) == (tree.name, tree.lineno)
+            ):
+                return Source(self.function, code, tree)
+        raise LookupError(tree.name)
 
     def value(self, name: str) -> Any:
         """What a name stands for that is not a local variable; raises LookupError."""
@@ -84,7 +110,7 @@ def source_of(function: FunctionType) -> Source:
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             if first == code.co_firstlineno:
-                return Source(function, node)
+                return Source(function, code, node)
     raise Refused(code.co_filename, code.co_firstlineno, f"{code.co_name} is no plain function")
 
 

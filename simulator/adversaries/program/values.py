@@ -11,7 +11,7 @@ from simulator.adversaries.program.forms import Items, Made, Slot, Span, Static,
 from simulator.adversaries.program.operations import HELD, KINDS
 
 
-class Stops(Exception):  # noqa: N818 (it is no error of the reader)
+class Stops(Exception):
     """Python raises here, or computes a number that is not held."""
 
 

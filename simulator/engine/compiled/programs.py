@@ -1,7 +1,7 @@
 """Play a generator adversary whose source is in the closed form as a compiled rule.
 
 Its program becomes a step over a menu, and the kernels of rules play it: equal draws, equal views,
-equal losses. Where the program gives up, because Python raises or a number is not held, the block
+equal losses. Where the program stops, because Python raises or a number is not held, the block
 is played in Python, which draws the same from the block's seeds.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule, check_mechanism
 from simulator.adversaries.program.compiling import step_of
+from simulator.adversaries.program.fixed import interval, is_settled
 from simulator.adversaries.program.forms import Entry, Machine
-from simulator.adversaries.program.fixed import interval
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.reading import read
@@ -30,7 +30,6 @@ from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 from simulator.foundations.uninterrupted import uninterrupted
-from simulator.identity.keys import is_fixed
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.guarantees.interface import Guarantee
@@ -41,7 +40,7 @@ WORTH_COMPILING = 500_000
 
 @dataclass(frozen=True)
 class ProgramEngine:
-    """A kernel that plays a program, and Python where the program gives up."""
+    """A kernel that plays a program, and Python where the program stops."""
 
     kernel: Engine | TiltedEngine
     complaint: str = ""
@@ -114,7 +113,7 @@ def challenge_of(entry: Entry, family: Guarantee, relation: Relation) -> Challen
     databases = entry.database_0, entry.database_1
     if not all(type(each) is Database for each in databases):
         raise NotApplicable("a database is of a class of the user's")
-    if not is_fixed((*databases, example)):
+    if not is_settled((*databases, example)):
         raise NotApplicable(f"{example!r} may differ from round to round")
     try:
         pair = example.pair(*databases, relation)
