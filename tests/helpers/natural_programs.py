@@ -67,7 +67,7 @@ def until_sure(coins):
 def none_at_first(coins):
     last = None
     while True:
-        if last is not None and last > 0.5:
+        if last is not None and last > 0.5:  # noqa: SIM108 (as one writes it)
             mechanism = STRONG
         else:
             mechanism = WEAK

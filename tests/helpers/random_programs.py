@@ -143,7 +143,8 @@ class Author:
         """A round."""
         pair = self.pick(("WITHOUT, EVERYONE", "WITHOUT, EVERYONE", "NO_BOB, EVERYONE"))
         mechanism = self.pick((
-            *("Laplace(ALICE, mixed(i, j, x, y, p))",) * 8, "m", "Laplace(ALICE, e)", f"Laplace(ALICE, clipped({self.float(2)}))",
+            *("Laplace(ALICE, mixed(i, j, x, y, p))",) * 8, "m",
+            "Laplace(ALICE, e)", f"Laplace(ALICE, clipped({self.float(2)}))",
             f"STRONG if {self.bool(2)} else WEAK", f"NAMED[{self.int(1)} % 3]",
             f"Laplace(BOB if {self.bool(1)} else ALICE, 0.1)", "Laplace(counting_query('bob'), e)",
             f"Laplace(ALICE, STAKES[{self.int(1)} % 3])",

@@ -151,7 +151,7 @@ def test_a_compiled_operation_without_its_conditions_is_found(name, base, broken
 
 @pytest.mark.nightly
 def test_a_compiled_power_without_the_library_of_c_is_found():
-    """A compiler rounds x ** 2.0 as x * x, and 2.0 ** x as exp2(x): one in some thousand differs."""
+    """A compiler rounds x ** 2.0 as x * x, 2.0 ** x as exp2(x): one in a thousand differs."""
     import numba
 
     make_helpers_known()
@@ -174,7 +174,7 @@ def test_compiled_draws_are_those_of_numpy(method):
     python = {"choice": "coins.choice(b)"}.get(
         method, f"coins.{method}({', '.join('ab'[: len(names)])})"
     )
-    compiled = {"choice": typed.text.format("b")}.get(method, typed.text.format("a", "b"))
+    compiled = typed.text.format(*("b" if method == "choice" else "ab"))
     one = eval(f"lambda coins, a, b: {python}")
     two = numba.njit(eval(f"lambda coins, a, b: {compiled}"))
     ours, theirs = (np.random.Generator(np.random.SFC64(3)) for _ in range(2))
