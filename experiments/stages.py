@@ -2,7 +2,7 @@
 
 Pictures are a function of the data, without time, machine or revision, so the same data give the
 same bytes. The same file has their provenance. The points of a study are a table of their own
-beside it, ``results/data/NAME.csv``, which ``dpcompose plot`` draws too.
+beside it, ``results/data/NAME.csv``, which ``dpcompose plot-study`` draws too.
 """
 
 from __future__ import annotations

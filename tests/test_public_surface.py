@@ -68,7 +68,7 @@ def test_no_name_warns_that_has_not_moved():
         warnings.simplefilter("error")
         for name in dir(simulator):
             getattr(simulator, name)
-    with pytest.raises(AttributeError, match="no attribute '_absent'"):
+    with pytest.raises(AttributeError, match="_absent"):
         assert simulator._absent is None
 
 
@@ -79,9 +79,3 @@ def test_importing_the_package_loads_nothing_heavy():
     ).stdout.split()  # fmt: skip
     assert "simulator" in loaded
     assert not {"numpy", "scipy", "numba", "matplotlib", "joblib", "click"} & set(loaded)
-
-
-def test_contributing_names_the_public_modules():
-    text = (stages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split("\n## The public surface\n")[1].split("\n## ")[0]
-    assert [module for module in NAMESPACES if f"`{module}`" not in section] == []

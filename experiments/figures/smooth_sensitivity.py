@@ -14,7 +14,7 @@ from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
 from simulator.data import datasets
 from simulator.data.databases import REPLACE_ONE
-from simulator.mechanisms.median import admissible_beta, smooth_sensitivity
+from simulator.teaching.mechanisms.median import admissible_beta, smooth_sensitivity
 
 TITLE = "local, smooth and global sensitivity of the median"
 

@@ -71,22 +71,44 @@ def bounds(specification: Mapping[str, Any], thresholds: np.ndarray) -> dict[str
     }
 
 
+CURVES = {
+    "randomized response, exact": ("exact, randomized response", 2.4),
+    "Azuma, tight drift": ("Azuma, tight drift", 1.9),
+    "Azuma, Lemma 7 drift": ("Azuma, drift of Lemma 7", 0.9),
+    "basic": ("basic composition", 0.9),
+}
+"""The curves that are not measured, in the order of the legend: names and widths."""
+
+
+def seen_and_first_unseen(band: Mapping[str, Any]) -> Band:
+    """A measured tail up to the first threshold that no trial passed.
+
+    Beyond it the upper end stays where it is, and one arrow says as much as a row of them.
+    """
+    value = np.array(band["value"])
+    beyond_first = np.cumsum(value == 0.0) > 1
+    return Band(*(np.where(beyond_first, np.nan, band[end]) for end in ("value", "lower", "upper")))
+
+
 def draw(data: Mapping[str, Any]) -> Figure:
-    """One panel an experiment, on one scale."""
+    """One panel an experiment, on one scale; the theorems' curves are the heaviest."""
     thresholds = data["thresholds"]
-    curves = {name: TailCurve(thresholds, values) for name, values in data["bounds"].items()}
-    with paper_figure(2, height=3.4) as (figure, panels):
+    curves = {name: TailCurve(thresholds, data["bounds"][key]) for key, (name, _) in CURVES.items()}
+    widths = dict(CURVES.values())
+    with paper_figure(2, height=3.7) as (figure, panels):
         for experiment, axes in enumerate(panels):
             tails = {
-                label_of(name): Band(**measured[str(experiment)])
+                label_of(name): seen_and_first_unseen(measured[str(experiment)])
                 for name, measured in data["tails"].items()
             }
             plot_tails(axes, thresholds, tails, curves, floor=2e-7)
-            axes.set_title(f"experiment {experiment}")
+            for line in axes.lines:
+                line.set_linewidth(widths.get(line.get_label(), 0.9))
+            axes.set(
+                title=f"experiment $b = {experiment}$", xlabel="privacy loss $t$", xlim=(0, 20.5)
+            )
         panels[0].set_ylabel(r"$\Pr[L > t]$")
         panels[1].set_ylabel(r"$\Pr[-L > t]$")
-        for axes in panels:
-            axes.set_xlim(left=0.0)
         figure.suptitle(game_with_bands(data["specification"], "simultaneous"), fontsize="medium")
         legend(figure, columns=3)
     return figure

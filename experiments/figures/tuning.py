@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
-from simulator.mechanisms.best_of import best_of_guarantee, best_of_law
+from simulator.teaching.mechanisms.best_of import best_of_guarantee, best_of_law
 from simulator.theory import GaussianDP, PureDP
 from simulator.theory.events import Account, gaussian, select
 from simulator.theory.guarantees.run_counts import (

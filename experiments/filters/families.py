@@ -15,9 +15,8 @@ from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
-from simulator.worst.filters.admitted import planned_rounds
-from simulator.worst.filters.certified import certified_filter
-from simulator.worst.filters.planned import PlannedFilter
+from simulator.worst.filters.plans import certified_filter
+from simulator.worst.filters.schedules import planned_rounds
 
 ORDERS = [1.0 + 1.05**k / 10 for k in range(200)]
 SHARES = {"laplace": 20, "range": 20, "gaussian": 20}
@@ -53,7 +52,6 @@ def families(promise: tuple[float, float]) -> dict[str, dict[str, int]]:
     for kind, share in SHARES.items():
         size = promise[0] / share
         own = certified_filter(f"{kind}:{size!r}", *promise, plan=f"{kind}:{size!r}")
-        assert isinstance(own, PlannedFilter)
         planned = planned_rounds(own, kind, size)
         cell = {"renyi": renyi_rounds(promise, kind, size), "planned": planned}
         round_: Guarantee | PrivacyLossLaw = LaplaceLaw(size)

@@ -25,6 +25,7 @@ Kind = Literal[
     "likelihoods",
     "mechanisms",
     "pytest",
+    "searches",
 ]
 """What can be added: each is the group ``dpcompose.KIND``. The shelves of this package use them."""
 
@@ -60,39 +61,40 @@ def _loaded(kind: Kind, point: EntryPoint) -> Any:
     try:
         return point.load()
     except ModuleNotFoundError as error:
-        if not point.module.startswith(f"{error.name}"):
-            raise InvalidInput(_why(kind, point, error)) from error
-        raise InvalidInput(
-            f"{point.name!r} of dpcompose.{kind} is not here: {error.name} is not installed"
-        ) from error
+        raise _unloadable(kind, point, f"{error.name} is not installed") from error
     except Exception as error:  # code of another package
-        raise InvalidInput(_why(kind, point, error)) from error
+        raise _unloadable(kind, point, f"{type(error).__name__}: {error}") from error
 
 
-def _why(kind: Kind, point: EntryPoint, error: Exception) -> str:
+def _unloadable(kind: Kind, point: EntryPoint, why: str) -> InvalidInput:
     package = f" of {point.dist.name}" if point.dist is not None else ""
-    return (
-        f"the entry point {point.name!r} of dpcompose.{kind}{package} cannot be loaded: "
-        f"{type(error).__name__}: {error}"
+    return InvalidInput(
+        f"the entry point {point.name!r} of dpcompose.{kind}{package} cannot be loaded: {why}"
     )
 
 
 class Added(Mapping[str, Any]):
-    """What other packages add of one kind, by name; each is imported when it is looked up."""
+    """What there is of one kind by name: ``own``, and what other packages add.
 
-    def __init__(self, kind: Kind) -> None:
+    What another package adds is imported when it is looked up.
+    """
+
+    def __init__(self, kind: Kind, own: Mapping[str, Any] | None = None) -> None:
         self.kind = kind
+        self.own = own or {}
 
     def __getitem__(self, name: str) -> Any:
+        if name in self.own:
+            return self.own[name]
         if name not in added(self.kind):
             raise KeyError(name)
         return load_added(self.kind, name)
 
     def __contains__(self, name: object) -> bool:
-        return name in added(self.kind)
+        return name in self.own or name in added(self.kind)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(added(self.kind))
+        return iter({**self.own, **added(self.kind)})
 
     def __len__(self) -> int:
-        return len(added(self.kind))
+        return len({*self.own, *added(self.kind)})

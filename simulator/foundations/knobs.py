@@ -1,11 +1,17 @@
-"""Adjustable parameters of a claim or a game: their types, ranges and meanings."""
+"""Adjustable parameters of a claim or a game: their types, ranges and meanings.
+
+Each stands in the annotation of the function's parameter::
+
+    def check(*, epsilon: Annotated[float, "of one round", Within(0.0, 50.0)] = 0.3) -> Finding: ...
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -14,11 +20,32 @@ from simulator.foundations.validation import numeral
 
 
 @dataclass(frozen=True)
+class Within:
+    """The least and the largest value of a number; both are allowed."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ByName:
+    """The values of a parameter that is chosen by name, and what they are, in words."""
+
+    values: Mapping[str, Any]
+    noun: str
+
+
+def one_of(*words: str) -> ByName:
+    """The choice of one of several words."""
+    return ByName({word: word for word in words}, f"one of {', '.join(words)}")
+
+
+@dataclass(frozen=True)
 class Knob:
     """One parameter: its default, and the values that are allowed.
 
     ``low`` and ``high`` are both allowed; they are infinite for a parameter that is not a number.
-    ``choices`` are the values of one that is chosen by name, and ``noun`` says what they are.
+    ``choice`` has the values of one that is chosen by name.
     """
 
     name: str
@@ -27,14 +54,13 @@ class Knob:
     low: float = -math.inf
     high: float = math.inf
     _: KW_ONLY
-    choices: Mapping[str, Any] | None = None
-    noun: str = "a name"
+    choice: ByName | None = None
 
     @property
     def kind(self) -> str:
         """The name of the type."""
-        if self.choices is not None:
-            return self.noun
+        if self.choice is not None:
+            return self.choice.noun
         if self.default is None:
             return "a number"
         kinds = {bool: "yes or no", int: "a whole number", float: "a number", str: "a word"}
@@ -59,8 +85,8 @@ class Knob:
         default = self.default
         if isinstance(default, bool):
             return _named(text.lower(), {"yes": True, "true": True, "no": False, "false": False})
-        if self.choices is not None:
-            return _named(text, self.choices)
+        if self.choice is not None:
+            return _named(text, self.choice.values)
         if isinstance(default, int | float):
             return int(_plain(text)) if isinstance(default, int) else numeral(text)
         if isinstance(default, tuple):
@@ -73,8 +99,8 @@ class Knob:
         default = self.default
         if isinstance(value, np.generic):  # an element of a numpy array
             value = value.item()
-        if self.choices is not None:
-            fits = value in self.choices.values()
+        if self.choice is not None:
+            fits = value in self.choice.values.values()
         elif isinstance(default, bool) or isinstance(value, bool):
             fits = isinstance(default, bool) and isinstance(value, bool)
         elif isinstance(default, int):
@@ -106,6 +132,28 @@ def _named(text: str, values: Mapping[str, Any]) -> Any:
     if text not in values:
         raise ValueError(text)
     return values[text]
+
+
+def knobs_of(function: Callable[..., Any]) -> dict[str, Knob]:
+    """The parameters of a function as knobs, by name, from their annotations.
+
+    Raises InvalidInput for a parameter without a default, and for annotations that cannot be read.
+    """
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, AttributeError, SyntaxError) as error:
+        raise InvalidInput(
+            f"the annotations of {function.__name__} cannot be read: {error}"
+        ) from None
+    found = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.default is inspect.Parameter.empty:
+            raise InvalidInput(f"{function.__name__} needs a default for {name}")
+        notes = {type(note): note for note in getattr(hints.get(name), "__metadata__", ())}
+        ends = notes.get(Within, Within(-math.inf, math.inf))
+        meaning, choice = notes.get(str, ""), notes.get(ByName)
+        found[name] = Knob(name, parameter.default, meaning, ends.low, ends.high, choice=choice)
+    return found
 
 
 def checked_values(

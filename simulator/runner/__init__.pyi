@@ -1,4 +1,4 @@
-from .clusters.cluster import ClusterLost, WorkerLost
+from .lost import ClusterLost, WorkerLost
 from .merging import Merged, merge_folders
 from .partial_runs import StoredPart, simulate_part
 

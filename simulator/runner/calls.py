@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 import joblib
 
 from simulator.foundations.errors import DpcomposeError
-from simulator.runner.clusters.cluster import WorkerLost
 from simulator.runner.interruption import shielded
 from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
+from simulator.runner.lost import WorkerLost
 from simulator.runner.memory import affordable
 from simulator.runner.pool import kind_of_cluster, own_processes, stop
 

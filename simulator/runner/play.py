@@ -21,9 +21,9 @@ from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
 from simulator.foundations.validation import positive, whole
-from simulator.runner.clusters.cluster import ClusterLost
 from simulator.runner.fitting import stored_trials, trials_that_fit
 from simulator.runner.gathering import Gathered, Key
+from simulator.runner.lost import ClusterLost
 from simulator.runner.measured import Measured
 from simulator.runner.pool import WORTH_A_WORKER, crowded, outcomes, workers
 from simulator.runner.progress import Progress

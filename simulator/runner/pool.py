@@ -7,11 +7,12 @@ and blocks of generators in processes; ``joblib.parallel_config`` may name anoth
 from __future__ import annotations
 
 import contextlib
+import importlib
 import threading
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 
@@ -19,20 +20,24 @@ from simulator.engine.block import Outcome, Specification, plays_without_lock
 from simulator.engine.outcomes.tally import Tally
 from simulator.engine.specification import RULE_BLOCK_ROUNDS
 from simulator.foundations.errors import InvalidInput
-from simulator.runner.clusters.cluster import Cluster, cluster_outcomes, died_twice
-from simulator.runner.clusters.dask_cluster import DaskCluster
-from simulator.runner.clusters.ray_cluster import RayCluster
 from simulator.runner.gathering import Key
 from simulator.runner.interruption import shielded
 from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
+from simulator.runner.lost import died_twice
 from simulator.runner.memory import WORKER_BYTES, affordable
 from simulator.runner.worker import Player
+
+if TYPE_CHECKING:
+    from simulator.runner.clusters.cluster import Cluster
 
 WORTH_A_WORKER = 1 << 18
 """Up to so many rounds are played faster than a worker process starts."""
 
-CLUSTERS: dict[str, Callable[[Any], Cluster]] = {"dask": DaskCluster, "ray": RayCluster}
-"""joblib's backends that are clusters, by their registered names."""
+CLUSTERS = {
+    "dask": "simulator.runner.clusters.dask_cluster:DaskCluster",
+    "ray": "simulator.runner.clusters.ray_cluster:RayCluster",
+}
+"""Where the classes for joblib's backends that are clusters are, by their registered names."""
 
 QUEUED_BLOCKS = 4
 """The largest number of finished blocks that wait to be stored, per worker thread."""
@@ -51,16 +56,20 @@ def workers(jobs: int | None, rounds: int) -> int:
 def cluster(jobs: int | None) -> Cluster | None:
     """The cluster of ``parallel_config``, or None; ``jobs=1`` plays in this process."""
     backend, _ = joblib.parallel.get_active_backend()
-    connect = None if jobs == 1 else kind_of_cluster(backend)
-    return None if connect is None else connect(backend)
+    place = None if jobs == 1 else kind_of_cluster(backend)
+    if place is None:
+        return None
+    module, _, name = place.partition(":")
+    connect: Callable[[Any], Cluster] = getattr(importlib.import_module(module), name)
+    return connect(backend)
 
 
-def kind_of_cluster(backend: Any) -> Callable[[Any], Cluster] | None:
-    """The class for the cluster of a joblib backend, or None for another backend."""
-    for name, connect in CLUSTERS.items():
+def kind_of_cluster(backend: Any) -> str | None:
+    """Where the class for the cluster of a joblib backend is, or None for another backend."""
+    for name, place in CLUSTERS.items():
         kind = joblib.parallel.BACKENDS.get(name)
         if kind is not None and isinstance(backend, kind):
-            return connect
+            return place
     return None
 
 
@@ -115,6 +124,8 @@ def outcomes(
         return
     play.pickled  # noqa: B018 (raises here rather than in the client of a cluster)
     chosen.require_workers()
+    from simulator.runner.clusters.cluster import cluster_outcomes  # few plays are on a cluster
+
     yield from cluster_outcomes(chosen, play, keys)
 
 

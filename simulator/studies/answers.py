@@ -11,6 +11,7 @@ from typing import NamedTuple
 from simulator.analysis.estimation.estimate import Estimate
 from simulator.analysis.rare import estimate_rare
 from simulator.analysis.result import Result
+from simulator.analysis.searches import worst_case_of_family
 from simulator.data.databases import REPLACE_ONE, Relation
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
@@ -23,8 +24,6 @@ from simulator.theory.bounds.comparison import Row
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.worst import worst_case
-from simulator.worst.menu_parsing import parse_family
 
 
 @dataclass(frozen=True)
@@ -175,8 +174,8 @@ def _worst(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
     s = look.game
     if quantity.kind == "epsilon":
         raise InvalidInput("the worst adversary is searched at an epsilon: delta(epsilon=)")
-    found = worst_case(
-        parse_family(str(s.family)), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
+    found = worst_case_of_family(
+        str(s.family), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
         experiment=experiment, relation=s.relation, tolerance=look.width,
     )  # fmt: skip
     return [_certified(quantity, experiment, found.delta, "search")]

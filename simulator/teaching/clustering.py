@@ -1,6 +1,6 @@
 """k-means as an interaction: Lloyd's algorithm whose every step is a private mechanism.
 
-The step itself is :class:`simulator.mechanisms.lloyd_step.LloydStep`; here is the adaptive
+The step itself is :class:`simulator.teaching.mechanisms.lloyd_step.LloydStep`; here is the adaptive
 algorithm around it, played by :func:`simulator.simulate` like any other adversary, and what its
 views say about the centres. Source: lecture notes on group privacy and composition, private
 Lloyd's; Blum, Dwork, McSherry and Nissim 2005.
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.data.databases import Database
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
+from simulator.teaching.mechanisms.lloyd_step import LloydStep, lloyd_centres
 
 Floats = NDArray[np.float64]
 Centres = tuple[tuple[float, ...], ...]

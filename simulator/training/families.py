@@ -41,7 +41,6 @@ class RandomAllocationDP(Guarantee):
     steps: int
     selected: int = 1
     kind: ClassVar[str] = "random-allocation"
-    written: ClassVar[tuple[str, str]] = ("SIGMA,STEPS[,SELECTED]", "1,100")
 
     def __post_init__(self) -> None:
         self._set("sigma", positive("sigma", self.sigma))
@@ -51,11 +50,6 @@ class RandomAllocationDP(Guarantee):
             raise InvalidInput(
                 f"a record cannot take part in {self.selected} of {self.steps} steps"
             )
-
-    @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; one step of each record where none is given."""
-        return super().of_numbers([*numbers, 1] if len(numbers) == 2 else numbers)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`: the same steps with at least this noise."""
@@ -123,7 +117,6 @@ class BallsInBinsDP(Guarantee):
     epochs: int
     coefficients: tuple[float, ...] = (1.0,)
     kind: ClassVar[str] = "balls-in-bins"
-    written: ClassVar[tuple[str, str]] = ("SIGMA,BINS,EPOCHS[,C0,C1,...]", "1,10,4")
 
     def __post_init__(self) -> None:
         self._set("sigma", positive("sigma", self.sigma))
@@ -146,14 +139,6 @@ class BallsInBinsDP(Guarantee):
     def __str__(self) -> str:
         numbers = (self.sigma, self.bins, self.epochs, *self.coefficients)
         return f"{self.kind}:{','.join(repr(float(number)) for number in numbers)}"
-
-    @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; independent noise where no coefficients are given."""
-        if len(numbers) < 3:
-            raise InvalidInput("balls-in-bins takes SIGMA,BINS,EPOCHS, and coefficients")
-        sigma, bins, epochs, *coefficients = numbers
-        return cls(sigma, bins, epochs, tuple(coefficients) or (1.0,))  # type: ignore[arg-type]
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`: the same bins and noise, at least as much of it."""

@@ -1,9 +1,7 @@
 from .conversations import WorstConversation, worst_conversation
 from .dominating import dominating_law
-from .filters.certificate_files import read_certified
-from .filters.certified import CertifiedFilter, certified_filter
-from .filters.planned import PlannedFilter
-from .filters.sampled import SampledFilter
+from .filters.certified import CertifiedFilter, read_certified
+from .filters.plans import certified_filter
 from .game import Game
 from .least_odometer import LeastOdometer, least_odometer
 from .menu import Entry
@@ -12,7 +10,7 @@ from .odometers import WorstOdometer, worst_odometer
 from .own_filter import OwnFilter
 from .policy import Policy
 from .realised import WorstRealised, worst_realised
-from .search import WorstCase, worst_case
+from .search import WorstCase, worst_case, worst_case_of_family
 
 __all__ = [
     "CertifiedFilter",
@@ -20,9 +18,7 @@ __all__ = [
     "Game",
     "LeastOdometer",
     "OwnFilter",
-    "PlannedFilter",
     "Policy",
-    "SampledFilter",
     "WorstCase",
     "WorstConversation",
     "WorstOdometer",
@@ -35,6 +31,7 @@ __all__ = [
     "parse_menu",
     "read_certified",
     "worst_case",
+    "worst_case_of_family",
     "worst_conversation",
     "worst_odometer",
     "worst_realised",

@@ -5,7 +5,7 @@ Source of the dominating pairs: see :mod:`simulator.theory.laws.extremal`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.extensions import added, load_added
-from simulator.foundations.validation import numeral, positive
+from simulator.foundations.validation import positive
 from simulator.foundations.wording import did_you_mean
 from simulator.mechanisms import (
     Free,
@@ -30,6 +31,7 @@ from simulator.mechanisms import (
 from simulator.mechanisms.table import Table
 from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
@@ -47,109 +49,138 @@ from simulator.worst.menu import (
 )
 
 
-def _gaussian(mu: float) -> Gaussian:
-    return Gaussian(ALICE, 1.0 / mu)
-
-
-_ONE_NUMBER: dict[str, tuple[Any, Any, Any]] = {
-    "randomized-response": (randomized_response, PureDP, partial(RandomizedResponse, ALICE)),
-    "pure": (randomized_response, PureDP, partial(RandomizedResponse, ALICE)),
-    "geometric": (randomized_response, PureDP, partial(Geometric, ALICE)),
-    "laplace": (LaplaceLaw, PureDP, partial(Laplace, ALICE)),
-    "gaussian": (GaussianLaw, GaussianDP, _gaussian),
-}
-SAMPLED = ("subsampled-gaussian", "subsampled-gaussian-exchanged")
-"""A Gaussian on a Poisson sample, where Alice's record is added and where it is removed."""
-NAMES = (*_ONE_NUMBER, "exponential", "approx", *SAMPLED)
-"""The names of mechanisms in a menu's text."""
-
-
-def _numbers(text: str, word: str) -> list[float]:
-    try:
-        return [numeral(value) for value in text.split(",")]
-    except ValueError:
-        raise InvalidInput(f"menu entry {word!r}: {text!r} is not a number") from None
-
-
-def parse_entry(text: str) -> Entry:
-    """Read ``laplace:0.1``, ``randomized-response:0.01..0.2``, ``exponential:1``, ``approx:E,D``.
-
-    For ``gaussian`` the number is mu, sensitivity over sigma. ``subsampled-gaussian:SIGMA,RATE``
-    adds the record, ``subsampled-gaussian-exchanged`` removes it. An entry point
-    ``dpcompose.mechanisms`` of another package makes a mechanism about Alice of the numbers.
-    Raises InvalidInput on anything else.
-    """
-    word, colon, values = text.strip().partition(":")
-    if word in added("mechanisms") and word not in NAMES and colon:
-        mechanism = load_added("mechanisms", word)(*_numbers(values, text))
-        return replace(entry_of(mechanism, ADD_REMOVE), name=text.strip())
-    if word not in NAMES or not colon:
-        known = [*NAMES, *added("mechanisms")]
-        near = "" if word in NAMES else did_you_mean(word, known)
-        raise InvalidInput(
-            f"unknown menu entry {text!r}{near}; write one of {', '.join(known)} with its "
-            "parameter, as laplace:0.1"
-        )
-    if word == "approx":
-        numbers = _numbers(values, text)
-        if len(numbers) != 2:
-            raise InvalidInput(f"menu entry {text!r}: approx takes EPSILON,DELTA")
-        epsilon, delta = positive("epsilon", numbers[0]), numbers[1]
-        mechanism = LeakyRandomizedResponse(ALICE, epsilon, delta)
-        promise = ApproxDP(epsilon, delta)
-        law = randomized_response(epsilon, delta)
-        return FixedEntry(text.strip(), law, promise, about_alice(mechanism))
-    if word in SAMPLED:
-        return _sampled(text.strip(), values, exchanged=word == SAMPLED[1])
-    if word == "exponential":
-        return BoundedRangeEntry(text.strip(), positive("the range", *_one(values, text)))
-    law_of, promise_of, mechanism_of = _ONE_NUMBER[word]
+def _of_size(
+    size: float | Free,
+    law_of: Callable[[float], PrivacyLossLaw],
+    promise_of: Callable[[float], Guarantee],
+    mechanism_of: Callable[[float], ScalarMechanism],
+) -> Entry:
+    """A mechanism of one privacy parameter, which may be free between two numbers."""
 
     def challenge_of(parameter: float) -> Challenge:
         return about_alice(mechanism_of(parameter))
 
-    low, dots, high = values.partition("..")
-    if dots:
-        ends = (*_one(low, text), *_one(high, text))
+    if isinstance(size, Free):
         return FreeEntry(
-            text.strip(), *ends, law_of=law_of, promise_of=promise_of, challenge_of=challenge_of
+            "", size.low, size.high, law_of=law_of, promise_of=promise_of, challenge_of=challenge_of
         )
-    number = positive("a menu entry's parameter", *_one(values, text))
-    return FixedEntry(text.strip(), law_of(number), promise_of(number), challenge_of(number))
+    number = positive("a menu entry's parameter", size)
+    return FixedEntry("", law_of(number), promise_of(number), challenge_of(number))
 
 
-def _sampled(text: str, values: str, exchanged: bool) -> FixedEntry:
-    numbers = _numbers(values, text)
-    if len(numbers) != 2:
-        raise InvalidInput(f"menu entry {text!r} takes SIGMA,RATE")
-    promise = SubsampledGaussianDP(*numbers)
+def _response(epsilon: float | Free) -> Entry:
+    return _of_size(epsilon, randomized_response, PureDP, partial(RandomizedResponse, ALICE))
+
+
+def _geometric(epsilon: float | Free) -> Entry:
+    return _of_size(epsilon, randomized_response, PureDP, partial(Geometric, ALICE))
+
+
+def _laplace(epsilon: float | Free) -> Entry:
+    return _of_size(epsilon, LaplaceLaw, PureDP, partial(Laplace, ALICE))
+
+
+def _gdp(mu: float | Free) -> Entry:
+    return _of_size(mu, GaussianLaw, GaussianDP, lambda mu: Gaussian(ALICE, 1.0 / mu))
+
+
+def _gaussian(sigma: float) -> Entry:
+    mechanism = Gaussian(ALICE, sigma)
+    mu = 1.0 / sigma
+    return FixedEntry("", GaussianLaw(mu), GaussianDP(mu), about_alice(mechanism))
+
+
+def _exponential(epsilon: float) -> Entry:
+    return BoundedRangeEntry("", positive("the range", epsilon))
+
+
+def _approx(epsilon: float, delta: float) -> Entry:
+    epsilon = positive("epsilon", epsilon)
+    mechanism = LeakyRandomizedResponse(ALICE, epsilon, delta)
+    law = randomized_response(epsilon, delta)
+    return FixedEntry("", law, ApproxDP(epsilon, delta), about_alice(mechanism))
+
+
+def _sampled(sigma: float, rate: float) -> FixedEntry:
+    promise = SubsampledGaussianDP(sigma, rate)
     mechanism = PoissonSubsampled(Gaussian(ALICE, promise.sigma), promise.rate)
-    challenge, law = about_alice(mechanism), promise.attained_law
-    if exchanged:
-        challenge, law = Challenge(*challenge[1::-1], mechanism), law.reversed()
-    return FixedEntry(text, law, promise, challenge)
+    return FixedEntry("", promise.attained_law, promise, about_alice(mechanism))
 
 
-def _one(text: str, word: str) -> list[float]:
-    numbers = _numbers(text, word)
-    if len(numbers) != 1:
-        raise InvalidInput(f"menu entry {word!r} takes one number")
-    return numbers
+def _sampled_exchanged(sigma: float, rate: float) -> Entry:
+    entry = _sampled(sigma, rate)
+    exchanged = Challenge(*entry.challenge[1::-1], entry.challenge.mechanism)
+    return replace(entry, law=entry.law.reversed(), challenge=exchanged)
+
+
+SAMPLED = ("subsampled-gaussian", "subsampled-gaussian-exchanged")
+"""A Gaussian on a Poisson sample, where Alice's record is added and where it is removed."""
+_ENTRIES: dict[str, Callable[..., Entry]] = {
+    "randomized-response": _response,
+    "pure": _response,
+    "geometric": _geometric,
+    "laplace": _laplace,
+    "gaussian": _gaussian,
+    "gdp": _gdp,
+    "exponential": _exponential,
+    "approx": _approx,
+    SAMPLED[0]: _sampled,
+    SAMPLED[1]: _sampled_exchanged,
+}
+NAMES = (*_ENTRIES,)
+"""The names of mechanisms in a menu's text."""
+_FREE = (_response, _geometric, _laplace, _gdp)
+
+
+def _number_or_free(parameter: grammar.Parameter, text: str) -> Any:
+    """A number, or the two ends of ``0.1..0.5``."""
+    low, dots, high = text.partition("..")
+    if not dots:
+        return parameter.read(text)
+    return Free(parameter.read(low), parameter.read(high))
+
+
+def parse_entry(text: str) -> Entry:
+    """The entry of ``laplace:0.1``, ``randomized-response:0.01..0.2`` or ``gaussian:sigma=2``.
+
+    ``exponential:EPSILON`` is any pair of bounded range, ``gdp:MU`` Gaussian noise of sigma 1/mu.
+    ``subsampled-gaussian:SIGMA,RATE`` adds the record, ``subsampled-gaussian-exchanged`` removes
+    it. An entry point ``dpcompose.mechanisms`` of another package makes a mechanism about Alice of
+    its parameters. Raises InvalidInput on anything else.
+    """
+    named = grammar.read_once(text)
+    known = [*NAMES, *(name for name in added("mechanisms") if name not in NAMES)]
+    if named.name not in known or not named.text:
+        near = "" if named.name in known else did_you_mean(named.name, known)
+        raise InvalidInput(
+            f"unknown menu entry {text!r}{near}; write one of {', '.join(known)} with its "
+            "parameter, as laplace:0.1"
+        )
+    make = _ENTRIES.get(named.name) or load_added("mechanisms", named.name)
+    if not callable(make):
+        raise InvalidInput(f"{named.name} is no mechanism that an adversary can choose")
+    parameters = grammar.parameters_of(make)
+    values = grammar.bind(named, parameters, reader=_number_or_free)
+    if make not in _FREE:
+        for name, value in values.items():
+            if isinstance(value, Free):
+                raise InvalidInput(
+                    f"{named}: {name} cannot be free; an epsilon can, and the mu of gdp:LOW..HIGH"
+                )
+    made = grammar.calling(named, make, values)
+    entry = made if isinstance(made, Entry) else entry_of(made, ADD_REMOVE)
+    texts = grammar.bind(named, parameters, reader=lambda _, text: text)
+    ordered = [texts[name] for each in parameters if (name := each.keyword) in texts]
+    return replace(entry, name=f"{named.name}:{','.join(ordered)}")
 
 
 def parse_menu(text: str) -> tuple[Entry, ...]:
-    """The entries of a text, separated by commas; a number alone belongs to the entry before it."""
-    words: list[str] = []
-    for part in text.split(","):
-        if ":" in part or not words:
-            words.append(part)
-        else:
-            words[-1] += f",{part}"
-    return tuple(parse_entry(word) for word in words)
+    """The entries of a text, separated by commas."""
+    return tuple(parse_entry(word) for word in grammar.split(text))
 
 
 def parse_family(text: str) -> tuple[Entry, ...]:
-    """Read a family, as ``pure:0.2``, and return the menu of its dominating pairs.
+    """The menu of the dominating pairs of a family, as ``pure:0.2``.
 
     That is one pair, or both directions of the Gaussian on a Poisson sample. Raises NotApplicable
     for a family that has none.
@@ -160,7 +191,7 @@ def parse_family(text: str) -> tuple[Entry, ...]:
     if isinstance(family, ApproxDP):
         return (parse_entry(f"approx:{family.epsilon!r},{family.delta!r}"),)
     if isinstance(family, GaussianDP):
-        return (parse_entry(f"gaussian:{family.mu!r}"),)
+        return (parse_entry(f"gdp:{family.mu!r}"),)
     if isinstance(family, BoundedRange):
         return (parse_entry(f"exponential:{family.epsilon!r}"),)
     if isinstance(family, SubsampledGaussianDP):
@@ -211,7 +242,7 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
     if isinstance(mechanism.parameter, Free):
         free = mechanism.parameter
         if mechanism.parameter_name != "epsilon":
-            raise NotApplicable(f"a free {mechanism.parameter_name} cannot be searched; give mu")
+            raise NotApplicable(f"a free {mechanism.parameter_name} cannot be searched")
         return FreeEntry(
             type(mechanism).__name__,
             free.low,

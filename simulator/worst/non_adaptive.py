@@ -17,6 +17,8 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.bounded_range import non_adaptive_ends
 from simulator.theory.bracket import Bracket
 from simulator.theory.filters.interface import Filter
+from simulator.theory.guarantees.gaussian import GaussianDP
+from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.distribution import compose_laws
@@ -106,11 +108,12 @@ def dominant_entry(menu: Sequence[Entry]) -> int | None:
     named = all(entry.name.count(":") == 1 and "," not in entry.name for entry in menu)
     if len(kinds) > 1 or not named:
         return None
-    sizes = [
-        entry.high if isinstance(entry, FreeEntry) else float(entry.name.partition(":")[2])
-        for entry in menu
-    ]
-    return int(np.argmax(sizes))
+    promises = [entry.guarantee for entry in menu]
+    if all(isinstance(promise, PureDP) for promise in promises):
+        return int(np.argmax([promise.pure_epsilon for promise in promises]))
+    if all(isinstance(promise, GaussianDP) for promise in promises):
+        return int(np.argmax([promise.gdp_mu for promise in promises]))
+    return None
 
 
 def _counted(

@@ -72,9 +72,7 @@ def _candidates(mechanism: Any) -> list[ChallengeText]:
     if isinstance(mechanism, Table):
         return [(mechanism.on_0, mechanism.on_1)]
     if isinstance(mechanism, Gaussian):
-        mu = 1.0 / mechanism.fixed_parameter()  # the inverse of mu may be a double next to sigma
-        beside = (mu, float(np.nextafter(mu, 0.0)), float(np.nextafter(mu, np.inf)))
-        return [f"gaussian:{near!r}" for near in beside]
+        return [f"gaussian:{mechanism.fixed_parameter()!r}"]
     if isinstance(mechanism, PoissonSubsampled):
         base = mechanism.mechanism
         numbers = f"{base.fixed_parameter()!r},{mechanism.rate!r}"

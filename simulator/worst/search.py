@@ -19,7 +19,7 @@ from simulator.theory.filters.named import parse_filter
 from simulator.theory.laws.base import Floats
 from simulator.worst.game import Game
 from simulator.worst.grid_pass import GridPass, first_level, policy_of, run_pass
-from simulator.worst.menu_parsing import entries
+from simulator.worst.menu_parsing import entries, parse_family
 from simulator.worst.non_adaptive import (
     best_non_adaptive,
     composed_delta,
@@ -212,6 +212,14 @@ def worst_case(
         stopped=found.stopped,
         last=found.best,
     )
+
+
+def worst_case_of_family(family: str, **options: Any) -> WorstCase:
+    """The worst case over a family, as ``pure:0.2``: :func:`worst_case` of its dominating pairs.
+
+    Raises NotApplicable for a family that has none.
+    """
+    return worst_case(parse_family(family), **options)
 
 
 def _composed(game: Game, epsilon: float) -> float:

@@ -26,7 +26,7 @@ FAMILY = PureDP(0.4)
 NAMES = [entry.name for entry in entries() if entry.plays_in(FAMILY)]
 OF_ONE_KIND = {"dp-sgd": "subsampled-gaussian:1,0.1"}
 """Adversaries that play in families of one kind alone, with such a family."""
-FAMILIES = ("pure:0.4", "approx:0.4,1e-3", "gaussian:0.5", "zcdp:0.1", "range:0.5", "renyi:2,0.1")
+FAMILIES = ("pure:0.4", "approx:0.4,1e-3", "gdp:0.5", "zcdp:0.1", "range:0.5", "renyi:2,0.1")
 BIG = 3.0
 """A budget at which one answer says much, so that every branch is taken within few rounds."""
 

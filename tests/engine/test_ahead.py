@@ -21,7 +21,6 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
 from simulator.mechanisms import Geometric, finite, gaussian, geometric, laplace
 from simulator.mechanisms import randomized_response as response
-from simulator.mechanisms import scaled_laplace as scaled
 from simulator.theory import ApproxDP
 from simulator.theory.filters.sums import SumFilter
 from tests.helpers.oracle import compose_block
@@ -37,7 +36,6 @@ PARAMS = (
     (geometric.GEOMETRIC, (0.0, 1.0, 0.3, 0.5, 0.5, 0.6)),
     (response.RANDOMIZED_RESPONSE, (0.0, 1.0, 0.7, 0.8, 0.3)),
     (finite.FINITE, (3.0, 0.2, 0.5, 1.0, 0.4, 0.9, 1.0, *[0.0] * 6)),
-    (scaled.SCALED_LAPLACE, (0.0, 1.0, 2.0, 3.0, 0.4)),
 )
 
 

@@ -263,7 +263,9 @@ def test_a_filter_and_a_free_parameter_are_part_of_the_state():
 
 @pytest.mark.parametrize(("adversary", "why"), [
     (Rule(lambda s, i, a, c: (s + a, 0), (challenge(Laplace(ALICE, 0.1)),), 0.0, "sum"),
-     "as a number"),
+     "number that is not finite"),
+    (Rule(lambda s, i, a, c: (s if i == 0 else s + a, 0), (challenge(Laplace(ALICE, 0.1)),), 0.0,
+          "sum from round 1"), "as a number"),
     (Rule(lambda s, i, a, c: (s * 1.1 + a, 0), (rr(0.1),), 0.0, "growing"), "do not close"),
 ])  # fmt: skip
 def test_a_rule_that_cannot_be_enumerated_is_refused(adversary, why, monkeypatch):

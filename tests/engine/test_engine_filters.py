@@ -35,7 +35,7 @@ FILTERS = {
     "zcdp": ZCDPFilter(2.0, 0.1, 0.02),
     "renyi": RenyiFilter(2.0, 0.1, 0.02),
     "residue": ResidueFilter(2.0, 0.1, 0.02),
-    "certified": certified_filter("pure:2", 2.0, 0.1, 0.02, units=30),
+    "certified": certified_filter("pure:2", 2.0, 0.1, 0.02, plan="pure:0.1", spare=0.02),
 }
 FALSE_ALARM = 1e-6
 

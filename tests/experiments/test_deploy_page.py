@@ -1,8 +1,10 @@
 """The page for authors of libraries: its programs run without this package, and admit no more."""
 
+import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +12,7 @@ from experiments.stages import ROOT
 from simulator.theory import ResidueFilter
 from simulator.worst import certified_filter
 from simulator.worst.filters.admitted import most_rounds, published_rounds, rounds_admitted
+from simulator.worst.filters.schedules import planned_rounds
 
 PAGE = (ROOT / "experiments/site/pages/howto/deploy.md").read_text("utf-8")
 RESIDUE, TABLE = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -50,13 +53,14 @@ def test_what_the_page_says_of_the_residue_filter():
 
 
 def test_the_table_program_admits_what_the_certificate_does(tmp_path):
-    assert len(lines_of_code(TABLE)) <= 15
-    filter_ = certified_filter("pure:0.5", 1.0, 1e-6, units=40)
+    assert len(lines_of_code(TABLE)) <= 20
+    filter_ = certified_filter("pure:0.5", 1.0, 1e-6, plan="pure:0.02")
     filter_.save(tmp_path / "filter.json")
-    for epsilon in (0.004, 0.02, 0.1, 0.6):
-        found = int(printed(TABLE.replace("0.02", str(epsilon)), tmp_path))
-        running, own = filter_.fresh(), 0
-        while running.charged + filter_.cost(epsilon) <= filter_.budget:
-            running.admit(epsilon)
-            own += 1
-        assert 0.97 * own - 1 <= found <= own
+    program = TABLE.replace("DIGEST", filter_.verify().digest)
+    for size in (0.02, 0.004, 0.1, 0.6):
+        found = int(printed(program.replace("0.02", str(size)), tmp_path))
+        assert found == planned_rounds(replace(filter_, basic=False), "pure", size)
+        assert size != 0.02 or f"# {found}, the most" in TABLE
+    (tmp_path / "filter.json").write_text(json.dumps(filter_.certificate() | {"rows": 999}))
+    with pytest.raises(subprocess.CalledProcessError):
+        printed(program, tmp_path)

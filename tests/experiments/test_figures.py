@@ -146,6 +146,18 @@ def test_measured_tails_hold_the_binomial_and_stay_below_azuma():
             assert np.all(np.array(measured[b]["lower"]) <= data["bounds"]["Azuma, tight drift"])
 
 
+def test_the_exact_tail_and_azumas_are_what_is_seen_first():
+    """Rows of arrows where nothing was seen hid the curves of the theorems."""
+    figure = tails.draw(committed("tails") | {"specification": tails.SPECIFICATION})
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names[:2] == ["exact, randomized response", "Azuma, tight drift"]
+    for axes in figure.axes:
+        arrows = [line for line in axes.lines if line.get_label().startswith("_")]
+        assert sum(line.get_xdata().size for line in arrows) == len(tails.SPECIFICATION["trials"])
+        heaviest = sorted(axes.lines, key=lambda line: -line.get_linewidth())
+        assert [line.get_label() for line in heaviest[:2]] == names[:2]
+
+
 def test_root_k_wins_where_the_formula_says():
     specification = epsilon_by_rounds.SPECIFICATION
     epsilon, delta = specification["epsilon"], specification["delta"]

@@ -113,7 +113,9 @@ def test_a_page_is_written_again_only_when_it_changes(tmp_path):
     assert (old / "a").stat().st_mtime_ns == before
 
 
-ELSEWHERE = {"accounting", "audit", "ci", "deploy", "loaders", "rare", "worst"}
+ELSEWHERE = {
+    "accounting", "allocation", "audit", "ci", "deploy", "events", "loaders", "rare", "worst",
+}  # fmt: skip
 """Pages whose programs have tests elsewhere: test_readme.py, test_deploy_page.py, the plugin's."""
 
 PROGRAMS = [

@@ -152,7 +152,7 @@ def test_an_entry_point_that_cannot_be_loaded_hides_no_other(guest):
     assert status["guest"] == status["dpcompose"] == ""
     assert "'gone' of dpcompose.libraries of guest cannot be loaded" in status["gone"]
     listed = {entry.name: entry for entry in entries()}
-    assert "cannot be loaded: ModuleNotFoundError" in listed["lost"].summary
+    assert "cannot be loaded: no_such_package is not installed" in listed["lost"].summary
     assert not listed["lost"].plays_in(PureDP(0.1))
     assert listed["patient"].plays_in(PureDP(0.1))
     with pytest.raises(InvalidInput, match=r"'lost' of dpcompose\.adversaries of guest"):

@@ -306,29 +306,29 @@ DEFECTS = (
     ),
     # --- trials
     Defect(
-        "trials/auditing/spending.py", "return 3.0 * math.log1p(", "return 6.0 * math.log1p(",
-        "shares of the false alarm that add up to two", "trials/auditing/test_spending.py",
+        "auditing/audits/spending.py", "return 3.0 * math.log1p(", "return 6.0 * math.log1p(",
+        "shares of the false alarm that add up to two", "auditing/audits/test_spending.py",
     ),
     Defect(
-        "trials/conformance/verdicts.py", "truth.lower * (1.0 - ROUNDING[question])",
+        "auditing/conformance/verdicts.py", "truth.lower * (1.0 - ROUNDING[question])",
         "truth.lower * (1.0 - 0.01)", "a claim one percent too small is sound",
-        "trials/conformance",
+        "auditing/conformance",
     ),
     Defect(
-        "trials/conformance/witness.py", "event.count * math.log1p(-event.delta)",
+        "auditing/conformance/witness.py", "event.count * math.log1p(-event.delta)",
         "math.log1p(-event.delta)", "a leak counted once for all rounds",
-        "trials/conformance/test_witness.py",
+        "auditing/conformance/test_witness.py",
     ),
     # --- claims
     Defect(
-        "claims/findings.py", "claimed * (1.0 + ROUNDING) + 1e-300",
-        "claimed * 1.1 + 1e-300", "a claim may be exceeded by a tenth", "claims/test_framework.py "
-        "claims/test_second_reader.py",
+        "teaching/claims/findings.py", "claimed * (1.0 + ROUNDING) + 1e-300",
+        "claimed * 1.1 + 1e-300", "a claim may be exceeded by a tenth",
+        "teaching/claims/test_framework.py teaching/claims/test_second_reader.py",
     ),
     Defect(
-        "claims/sweeps.py", "np.linspace(low, high, points)",
+        "teaching/claims/sweeps.py", "np.linspace(low, high, points)",
         "np.linspace(low, high, points, endpoint=False)",
-        "off by one in the points of a sweep", "claims/test_knobs.py",
+        "off by one in the points of a sweep", "teaching/claims/test_knobs.py",
     ),
     # --- doors
     Defect(
@@ -336,8 +336,8 @@ DEFECTS = (
         "--time 2m lasts two seconds", "doors/cli/test_durations.py",
     ),
     Defect(
-        "doors/pytest_plugin.py", "self.budget * part(worker[_NUMBER]",
+        "auditing/pytest_plugin.py", "self.budget * part(worker[_NUMBER]",
         "self.budget + 0.0 * part(worker[_NUMBER]",
-        "every process of a session spends the whole budget", "doors/pytest_plugin",
+        "every process of a session spends the whole budget", "auditing/pytest_plugin",
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ NAMESPACES = (
     "simulator.data.queries",
     "simulator.errors",
     "simulator.teaching.games",
+    "simulator.teaching.mechanisms",
     "simulator.mechanisms",
     "simulator.runner",
     "simulator.studies",

@@ -1,4 +1,4 @@
-"""A few test files of each room: what ``make quick`` runs, and ``make mutants`` at the least.
+"""A few test files of each room and shelf: ``make quick`` runs them, and ``make mutants`` more.
 
 ``python -m tests.helpers.quick`` prints them all; with the names of rooms, those of these rooms.
 """
@@ -6,7 +6,7 @@
 import sys
 
 QUICK = {
-    "simulator": ["test_import_direction.py", "test_house_style.py"],
+    "simulator": ["test_import_direction.py", "test_house_style.py", "test_closures.py"],
     "foundations": ["foundations"],
     "theory": [
         "theory/test_bounds.py",
@@ -31,7 +31,6 @@ QUICK = {
     "adversaries": ["adversaries/test_library.py"],
     "identity": ["identity/test_fingerprint.py"],
     "engine": ["engine/test_engine_oracle.py", "engine/test_transcript.py"],
-    "worst": ["worst/test_known_values.py"],
     "runner": [
         "runner/test_merging.py",
         "runner/test_fitting.py",
@@ -47,15 +46,20 @@ QUICK = {
         "analysis/estimation/test_weighted.py",
         "analysis/rare/test_atoms.py",
     ],
-    "games": ["games/test_games.py"],
-    "study": ["study/test_storing.py"],
-    "trials": ["trials/auditing/test_spending.py", "trials/conformance/test_report.py"],
-    "claims": ["claims/test_framework.py", "claims/test_theorems_witnesses.py"],
     "doors": [
         "doors/cli/test_durations.py",
         "doors/cli/test_wording.py",
         "doors/cli/test_group.py",
     ],
+    "worst": ["worst/test_known_values.py"],
+    "training": ["training/test_balls_in_bins.py", "training/test_random_allocation_family.py"],
+    "auditing": ["auditing/audits/test_spending.py", "auditing/conformance/test_report.py"],
+    "teaching": [
+        "teaching/games/test_games.py",
+        "teaching/claims/test_framework.py",
+        "teaching/claims/test_theorems_witnesses.py",
+    ],
+    "studies": ["studies/test_storing.py"],
     "experiments": ["experiments/test_stages.py"],
 }
 """{room: files or folders within ``tests/``}."""

@@ -88,17 +88,15 @@ SHELVES = (
         "auditing",
         "black boxes, pipelines, accountants and declared likelihoods on trial; certified answers "
         "as data; assertions for test suites",
-        on=("worst",),
     ),
     Shelf(
         "teaching",
         "the `claims/` of the sources as checks, and `games/`: variants of the experiment",
-        on=("worst", "training"),
+        on=("training",),
     ),
     Shelf(
         "studies",
         "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
-        on=("worst",),
     ),
 )
 """Each imports the core, and registers by entry points as another package would."""

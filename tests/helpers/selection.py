@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from simulator.mechanisms.best_of import best_of_law
+from simulator.teaching.mechanisms.best_of import best_of_law
 
 
 def best_pair(on_0, on_1, runs):

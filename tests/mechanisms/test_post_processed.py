@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from simulator.data.databases import ADD_REMOVE, Database
-from simulator.data.queries import counting_scores, function_query
+from simulator.data.queries import counting_scores, function_query, histogram_query
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Exponential,
@@ -18,7 +18,6 @@ from simulator.mechanisms import (
     RandomizedResponse,
 )
 from simulator.mechanisms.above_threshold import AboveThreshold
-from simulator.mechanisms.lloyd_step import LloydStep
 from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.theory import FiniteLaw
 from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, chi_square, draws
@@ -138,11 +137,10 @@ def test_a_bijection_changes_no_loss():
         noise = np.random.default_rng(0), np.random.default_rng(0)
         behind = case.mechanism.sample(case.database_0, noise[0])
         assert recoded.sample(case.database_0, noise[1]) == double(behind)
-    points = Database([(0.1, 0.2)])
-    step = Recoded(LloydStep(((0.0, 0.0),), 1.0), np.negative, np.negative)
-    answer = np.array([[-1.5, 0.2, 0.3]])
-    plain = step.mechanism.pair(points, points.add((0.5, 0.5)))
-    assert step.pair(points, points.add((0.5, 0.5))).loss(answer) == plain.loss(-answer)
+    counts = Recoded(Laplace(histogram_query("ab"), 1.0), np.negative, np.negative)
+    answer, pair = np.array([-1.5, 0.2]), (Database([*"aab"]), Database([*"aabb"]))
+    plain = counts.mechanism.pair(*pair)
+    assert counts.pair(*pair).loss(answer) == plain.loss(-answer) != plain.loss(answer)
 
 
 def moved_twice(database):

@@ -15,7 +15,7 @@ from simulator.engine.outcomes.tally import PairwiseSum
 from simulator.engine.sampling import Tilted
 from simulator.engine.views import replay
 from simulator.errors import Breach, InvalidInput
-from simulator.runner.clusters.cluster import WorkerLost
+from simulator.runner.lost import WorkerLost
 from simulator.runner.pool import workers
 from simulator.theory import ApproxDP
 from tests.helpers.games import PRESS, TOSS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead, wander

@@ -32,8 +32,8 @@ def test_an_unknown_name_is_met_with_the_nearest():
 
 def test_a_failing_condition_is_named():
     gaussian = Composition.repeat(GaussianDP(1.0), 3)
-    assert "gaussian:1.0" in (bound("basic").why_not(gaussian) or "")
-    with pytest.raises(NotApplicable, match=r"gaussian:1\.0"):
+    assert "gdp:1.0" in (bound("basic").why_not(gaussian) or "")
+    with pytest.raises(NotApplicable, match=r"gdp:1\.0"):
         bound("basic").on(gaussian)
 
 

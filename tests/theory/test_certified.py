@@ -97,7 +97,7 @@ def test_every_family_with_a_known_lower_end_is_enclosed(composition):
 
 def test_where_nothing_is_known_from_below_there_is_no_answer():
     with pytest.raises(NotApplicable, match="no lower end"):
-        certified_epsilon([(RenyiDP.of_numbers([2.0, 0.1]), 3)], 1e-6)
+        certified_epsilon([(RenyiDP(2.0, 0.1), 3)], 1e-6)
     with pytest.raises(NotApplicable, match="give the law"):
         certified_epsilon([(ZCDP(0.1), 3), (LaplaceLaw(0.1), 1)], 1e-6)
 

@@ -152,7 +152,7 @@ def test_gaussian_and_bounded_range_rounds_are_priced_by_their_divergence():
     renyi = RenyiFilter(1.0, 1e-6)
     epsilon, _ = renyi.price(GaussianDP(0.3))
     assert PureDP(epsilon).renyi(renyi.alpha) == pytest.approx(renyi.alpha * 0.045, rel=1e-12)
-    with pytest.raises(NotApplicable, match="gaussian"):
+    with pytest.raises(NotApplicable, match="gdp"):
         SumFilter(1.0).fresh().admits(GaussianDP(0.3))
 
 

@@ -156,7 +156,7 @@ def test_implications_hold_and_fail():
             assert harmless.implies(family)
 
 
-TEXTS = ["pure:0.2", "approx:0.1,1e-06", "gaussian:0.5", "zcdp:0.1", "range:0.3", "renyi:2.0,0.1"]
+TEXTS = ["pure:0.2", "approx:0.1,1e-06", "gdp:0.5", "zcdp:0.1", "range:0.3", "renyi:2.0,0.1"]
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -166,7 +166,7 @@ def test_text_round_trips(text):
 
 
 NONSENSE = ["", "pure", "pure:", "pure:x", "pure:1,2", "approx:1", "laplace:1", "pure:-1"]
-OUT_OF_RANGE = ["pure:nan", "pure:inf", "approx:1,1", "approx:1,-0.1", "renyi:1,1", "gaussian:nan"]
+OUT_OF_RANGE = ["pure:nan", "pure:inf", "approx:1,1", "approx:1,-0.1", "renyi:1,1", "gdp:nan"]
 
 
 @pytest.mark.parametrize("text", NONSENSE + OUT_OF_RANGE)

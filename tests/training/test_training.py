@@ -41,7 +41,8 @@ from simulator.training.adversaries.canaries import (
     train_with,
     tumours,
 )
-from simulator.worst import SampledFilter
+from simulator.worst import CertifiedFilter
+from simulator.worst.filters.planned_lattice import PlanLattice
 from tests.helpers.two_steps import missed
 
 FAMILY, ROUNDS, TRIALS = SubsampledGaussianDP(1.0, 0.3), 10, 200
@@ -259,7 +260,14 @@ def test_epochs_have_the_curves_of_brackets_and_draws():
 
 def test_a_filter_ends_the_training():
     """Steps run while units are left; refused ones cost nothing and move no weight."""
-    filter_ = SampledFilter(2.0, 1e-5, sigmas=(1.0,), costs=(1, 2), rates=((0.02, 0.05),), units=5)
+    kind = "subsampled-gaussian:1.0"
+    filter_ = CertifiedFilter(
+        2.0,
+        1e-5,
+        plan=((kind, 0.02, 5),),
+        moves=((kind, 0.02, ((1, 1),)), (kind, 0.05, ((2, 2),))),
+        lattice=PlanLattice(0.125, -40, 16, 40),
+    )
     result = simulate(
         "dp-sgd", "subsampled-gaussian:1,0.05", 4, 2, seed=1, filter=filter_, keep_views=1, jobs=1
     )

@@ -127,7 +127,7 @@ def test_a_filter_that_returns_nonsense_is_one_line(
         worst_case("randomized-response:0.1", filter=Rule(answer, monotone), rounds=2, epsilon=1.0)
 
 
-@pytest.mark.parametrize("menu", ["gaussian:30", "gaussian:50", "laplace:1000"])
+@pytest.mark.parametrize("menu", ["gdp:30", "gdp:50", "laplace:1000"])
 def test_losses_whose_exponential_overflows_are_played(menu: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", pytest.fail)
@@ -208,7 +208,7 @@ _RESPONSE = randomized_response(0.1)
 @pytest.mark.parametrize(
     "menu",
     [
-        "gaussian:1e-3,gaussian:1",
+        "gdp:1e-3,gdp:1",
         "randomized-response:1e-9,laplace:30",
         "randomized-response:1e-9,randomized-response:30",
     ],
@@ -234,7 +234,7 @@ def test_a_lattice_of_too_many_points_is_left_for_a_coarser_grid() -> None:
 
 @pytest.mark.parametrize(
     ("menu", "epsilon"),
-    [("laplace:0.5", 1e308), ("randomized-response:0.1", 1e9), ("gaussian:1e-300", 1.0)],
+    [("laplace:0.5", 1e308), ("randomized-response:0.1", 1e9), ("gdp:1e-300", 1.0)],
 )
 def test_an_epsilon_out_of_all_proportion_is_named(menu: str, epsilon: float) -> None:
     with pytest.raises(NotApplicable, match="choose an epsilon nearer"):

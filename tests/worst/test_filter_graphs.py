@@ -169,8 +169,8 @@ def test_nothing_that_ends_the_game_is_refused() -> None:
 
 
 def test_a_filter_that_cannot_account_is_named() -> None:
-    with pytest.raises(NotApplicable, match="sum filter cannot account for gaussian"):
-        worst_case("gaussian:0.3", filter=SumFilter(1.0), epsilon=1.0)
+    with pytest.raises(NotApplicable, match="sum filter cannot account for gdp"):
+        worst_case("gdp:0.3", filter=SumFilter(1.0), epsilon=1.0)
 
 
 def test_arenas_agree() -> None:

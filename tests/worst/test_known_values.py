@@ -40,7 +40,7 @@ def test_laplace_gives_its_composed_law(experiment: int) -> None:
 
 
 def test_gaussian_gives_its_closed_form() -> None:
-    found = worst_case("gaussian:0.1,gaussian:0.3", epsilon=1.5, rounds=12, tolerance=1e-3)
+    found = worst_case("gdp:0.1,gdp:0.3", epsilon=1.5, rounds=12, tolerance=1e-3)
     exact = gaussian_delta(0.3 * 12**0.5, 1.5)
     assert found.delta.lower <= exact <= found.delta.upper
     assert found.reached
@@ -111,9 +111,7 @@ def test_gaussians_are_totally_ordered_so_a_budget_of_mu_squared_is_exact() -> N
             admitted = after <= self.budget * (1 + 1e-12)
             return admitted, after if admitted else state
 
-    found = worst_case(
-        "gaussian:0.1,gaussian:0.2", filter=MuFilter(0.16), epsilon=1.0, tolerance=3e-3
-    )
+    found = worst_case("gdp:0.1,gdp:0.2", filter=MuFilter(0.16), epsilon=1.0, tolerance=3e-3)
     assert found.delta.lower <= gaussian_delta(0.4, 1.0) <= found.delta.upper
     assert found.reached
 
@@ -129,7 +127,7 @@ def test_the_natural_filter_is_overshot_by_two_responses_and_not_by_gaussians() 
     assert found.non_adaptive is not None
     assert found.non_adaptive.upper <= 1e-5
     ordered = worst_case(
-        "gaussian:0.1,gaussian:0.2", filter=filter_, epsilon=1.0, tolerance=1e-2, seconds=20.0
+        "gdp:0.1,gdp:0.2", filter=filter_, epsilon=1.0, tolerance=1e-2, seconds=20.0
     )
     assert ordered.verdict == "sound"
     assert ordered.non_adaptive is not None

@@ -92,4 +92,4 @@ def test_what_an_odometer_cannot_be_asked() -> None:
     with pytest.raises(NotApplicable, match="delta grows"):
         worst_odometer("approx:0.1,1e-4", MixtureOdometer(1e-3), 5)
     with pytest.raises(NotApplicable, match="cannot account"):
-        worst_odometer("gaussian:0.1", MixtureOdometer(1e-3), 5)
+        worst_odometer("gdp:0.1", MixtureOdometer(1e-3), 5)

@@ -64,7 +64,7 @@ def test_the_policy_plays_the_lower_end(name: str) -> None:
 def test_a_policy_over_continuous_noise_is_played_plainly(experiment: int) -> None:
     """Laplace and Gaussian noise; the interval fails with probability 1e-6."""
     found = worst_case(
-        "laplace:0.4,gaussian:0.3", epsilon=0.5, rounds=6, experiment=experiment, tolerance=1e-2
+        "laplace:0.4,gdp:0.3", epsilon=0.5, rounds=6, experiment=experiment, tolerance=1e-2
     )
     policy = found.policy
     result = simulate(policy.adversary, policy.family, policy.rounds, 40_000, seed=11)

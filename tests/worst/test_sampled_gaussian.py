@@ -79,7 +79,7 @@ def test_the_policy_is_saved_and_read(found, tmp_path):
 def test_a_sample_needs_its_relation_and_two_numbers():
     with pytest.raises(NotApplicable, match="replace-one"):
         worst_case("subsampled-gaussian:1,0.1", epsilon=0.5, rounds=2, relation=REPLACE_ONE)
-    with pytest.raises(InvalidInput, match="takes SIGMA,RATE"):
+    with pytest.raises(InvalidInput, match="needs rate: write subsampled-gaussian:SIGMA,RATE"):
         parse_menu("subsampled-gaussian:1")
     with pytest.raises(InvalidInput, match="rate"):
         parse_menu("subsampled-gaussian:1,2")

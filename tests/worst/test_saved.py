@@ -21,7 +21,7 @@ from simulator.worst.policy_files import challenge_text, packed, read, unpacked
 SKEWED = FiniteLaw.from_probabilities((0.7, 0.2, 0.1), (0.5, 0.2, 0.3))
 GAMES = {
     "responses": {"menu": "randomized-response:0.1,randomized-response:0.3", "rounds": 6},
-    "noise": {"menu": "laplace:0.3,gaussian:0.37", "rounds": 4, "experiment": 1},
+    "noise": {"menu": "laplace:0.3,gdp:0.37", "rounds": 4, "experiment": 1},
     "table": {"menu": [SKEWED, "geometric:0.3", "approx:0.2,1e-3"], "rounds": 4},
     "range": {"menu": "exponential:0.7", "rounds": 4, "relation": REPLACE_ONE},
     "free": {"menu": "randomized-response:0.1..0.3", "filter": parse_filter("sum:0.9")},
@@ -80,9 +80,8 @@ def test_every_mechanism_is_written_to_the_bit(entry, relation):
 
 
 def test_every_sigma_is_kept():
-    """The mu whose inverse is sigma need not be the inverse of sigma."""
     for mu in np.random.default_rng(1).uniform(0.01, 3.0, 300):
-        challenge = read(f"gaussian:{float(mu)!r}", ADD_REMOVE)
+        challenge = read(f"gdp:{float(mu)!r}", ADD_REMOVE)
         assert read(challenge_text(challenge, ADD_REMOVE), ADD_REMOVE) == challenge
 
 

@@ -62,13 +62,13 @@ def test_a_lattice_meets_to_twelve_digits_and_brute_force_agrees() -> None:
 
 
 def test_the_curve_is_one_pass_and_falls() -> None:
-    found = worst_case("laplace:0.3,gaussian:0.25", epsilon=0.5, rounds=6)
+    found = worst_case("laplace:0.3,gdp:0.25", epsilon=0.5, rounds=6)
     epsilons, lower, upper = found.curve
     assert (np.diff(epsilons) > 0).all()
     assert (lower <= upper).all()
     assert (np.diff(upper) <= 1e-15).all()
     for epsilon in (0.2, 0.9):
-        alone = worst_case("laplace:0.3,gaussian:0.25", epsilon=epsilon, rounds=6)
+        alone = worst_case("laplace:0.3,gdp:0.25", epsilon=epsilon, rounds=6)
         assert np.interp(epsilon, epsilons, lower) <= alone.delta.upper * (1 + 1e-2)
         assert alone.delta.lower <= np.interp(epsilon, epsilons, upper) * (1 + 1e-9)
 
@@ -114,9 +114,7 @@ def test_a_lower_end_that_forgets_what_is_off_the_grid_is_above_the_truth() -> N
 
 
 def test_time_runs_out_with_the_ends_that_were_reached() -> None:
-    found = worst_case(
-        "laplace:0.3,gaussian:0.25", epsilon=0.5, rounds=10, tolerance=1e-9, seconds=0.3
-    )
+    found = worst_case("laplace:0.3,gdp:0.25", epsilon=0.5, rounds=10, tolerance=1e-9, seconds=0.3)
     assert found.stopped == "time"
     assert not found.reached
     assert 0.0 < found.delta.lower < found.delta.upper
@@ -148,8 +146,8 @@ def test_a_pass_that_would_take_far_too_long_is_not_begun() -> None:
 
 def test_a_menu_with_one_mechanism_takes_its_upper_end_from_the_composition() -> None:
     """1,000 rounds on the coarsest grid: the recursion's own upper end is 7% too large."""
-    game = Game("gaussian:0.05", 1000)  # type: ignore[arg-type]
-    found = worst_case("gaussian:0.05", rounds=1000, epsilon=2.0, tolerance=0.05)
+    game = Game("gdp:0.05", 1000)  # type: ignore[arg-type]
+    found = worst_case("gdp:0.05", rounds=1000, epsilon=2.0, tolerance=0.05)
     truth = GaussianLaw(0.05 * math.sqrt(1000)).delta(2.0)
     assert found.delta.lower <= truth <= found.delta.upper <= truth * (1 + 1e-8)
     coarse = run_pass(game, 2.0, -2)

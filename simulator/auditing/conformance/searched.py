@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from simulator.analysis.searches import worst_case, worst_odometer
 from simulator.auditing.conformance.client import Worker
 from simulator.auditing.conformance.protocol import Reading, Spend
 from simulator.auditing.conformance.spending import Failed, SpendingPlay, SpendingTable
 from simulator.auditing.conformance.verdicts import Ruling
 from simulator.foundations.errors import DpcomposeError
 from simulator.theory import Bracket, Guarantee
-from simulator.worst.odometers import worst_odometer
-from simulator.worst.search import worst_case
 
 EPSILONS = (0.1, 0.3)
 BY_SEARCH = "the worst, by search"

@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from simulator.analysis.searches import worst_case
 from simulator.auditing.conformance.accountants import Truths
 from simulator.auditing.conformance.compositions import Case, cases
 from simulator.auditing.conformance.events import NOTHING
 from simulator.auditing.conformance.truth import Truth
 from simulator.foundations.seeds import Stream, generator
 from simulator.theory import Bracket, FiniteLaw
-from simulator.worst import worst_case
 
 SEEDS = range(201, 209)
 """Of the compositions, 276 each."""

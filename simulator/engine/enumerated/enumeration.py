@@ -16,6 +16,7 @@ import numpy as np
 
 from simulator.engine.compiled.menu import Menu, no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
+from simulator.engine.enumerated.constructs import unmodelled
 from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.state_count import INSTEAD, Census
 from simulator.engine.enumerated.tracing import Way, key_of_state, ways
@@ -79,6 +80,7 @@ class _Enumeration:
         self.ways_seen = 0
         self.census = Census(rounds)
         self.off_menu: list[tuple[int, Way, str]] = []
+        self.unseen = unmodelled(menu.rule.step)
         self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
 
     def across_rounds(self) -> Automaton:
@@ -221,7 +223,11 @@ class _Enumeration:
 
         Raises Breach for such a way without a node, which every play may take.
         """
-        for way in ways(self.menu.rule.step, state, (first, last), answer, self.check):
+        step = self.menu.rule.step
+        found = ways(
+            step, state, (first, last), answer, check=self.check, unseen=self.unseen
+        )  # fmt: skip
+        for way in found:
             self.ways_seen += 1
             if self.ways_seen > MOST_WAYS:
                 raise NotApplicable(

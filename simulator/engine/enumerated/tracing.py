@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from simulator.engine.enumerated.constructs import unmodelled
 from simulator.engine.enumerated.decisions import RoundMatters, Script, every_run
 from simulator.engine.enumerated.intervals import Line
 from simulator.engine.enumerated.unknown_numbers import MOST_CELLS, Unknown
@@ -56,6 +57,7 @@ class TracedCoins:
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> Unknown:
         """Uniform on [low, high)."""
+        self._require(high >= low)
         return low + (high - low) * self.random()
 
     def standard_normal(self) -> Unknown:
@@ -66,6 +68,7 @@ class TracedCoins:
 
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> Unknown:
         """Normal."""
+        self._require(scale >= 0.0)
         return loc + scale * self.standard_normal()
 
     def standard_exponential(self) -> Unknown:
@@ -74,11 +77,13 @@ class TracedCoins:
 
     def exponential(self, scale: float = 1.0) -> Unknown:
         """Exponential with mean ``scale``."""
+        self._require(scale >= 0.0)
         return scale * self.standard_exponential()
 
-    def integers(self, low: int, high: int | None = None) -> int:
+    def integers(self, low: int, high: int | None = None) -> np.int64:
         """A whole number in [low, high), or in [0, low)."""
-        first, last = (0, int(low)) if high is None else (int(low), int(high))
+        first, last = (0, low) if high is None else (low, high)
+        self._require({type(first), type(last)} <= {int, np.int64})
         if not 0 < last - first <= MOST_CELLS:
             raise self.script.refusal(
                 NotApplicable(
@@ -88,7 +93,14 @@ class TracedCoins:
             )
         self.used = True
         self.factor /= last - first
-        return first + self.script.choose(last - first)
+        return np.int64(first + self.script.choose(int(last - first)))
+
+    def _require(self, holds: bool) -> None:
+        """Refuse arguments of a draw at which numpy raises an error, or that it rounds."""
+        if not holds:
+            raise self.script.refusal(
+                NotApplicable("the rule draws a coin by arguments that cannot be enumerated")
+            )
 
     def __getattr__(self, name: str) -> NoReturn:
         raise self.script.refusal(
@@ -126,17 +138,29 @@ def ways(
     state: Any,
     rounds: tuple[int, int],
     answer: float | tuple[float, float],
+    *,
     check: np.random.Generator | None = None,
+    unseen: str | None = None,
 ) -> Iterator[Way]:
     """Every way that the step takes from ``state`` in the rounds from first to last.
 
     ``answer`` is a number, or for an unknown one (spacing of its atoms, one of them), with spacing
-    0 where it is continuous. With ``check`` the ways are compared with the step on numbers. Raises
-    RoundMatters where there are several rounds and the step computes with their number,
-    NotApplicable where the ways cannot be enumerated.
+    0 where it is continuous. With ``check`` the ways are compared with the step on numbers.
+    ``unseen`` is what :func:`unmodelled` finds in the step, which is then run on known numbers
+    alone. Raises RoundMatters where there are several rounds and the step computes with their
+    number, NotApplicable where the ways cannot be enumerated.
     """
     first, last = rounds
     tosses = False
+    unseen = unmodelled(step) if unseen is None else unseen
+    refusal = NotApplicable(
+        f"{unseen}, which could show that an answer or a coin is not known in advance: this cannot "
+        "be enumerated"
+    )
+    if unseen and last > first:
+        raise RoundMatters
+    if unseen and isinstance(answer, tuple):
+        raise refusal
 
     def run(script: Script) -> Way | None:
         nonlocal tosses
@@ -144,7 +168,8 @@ def ways(
         given = isinstance(answer, tuple)
         spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
         line = Line(script, "answer", -math.inf, math.inf, spacing=spacing, origin=origin)
-        coins = TracedCoins(script)
+        traced, real = TracedCoins(script), np.random.PCG64(0)
+        coins = np.random.Generator(real) if unseen else traced
         i: Any = Unknown(number) if last > first else first
         try:
             result = step(state, i, Unknown(line) if given else answer, coins)
@@ -154,14 +179,18 @@ def ways(
         except (NotApplicable, RoundMatters, KeyboardInterrupt):
             raise
         except BaseException as error:  # raised by a user's step on unknown numbers
+            if script.refused is not None or last > first:
+                raise (script.refused or RoundMatters()) from error
             raise NotApplicable(
                 f"the rule's step cannot be enumerated: it raised {type(error).__name__} "
                 f"({error}) on a number that is not known in advance"
             ) from error
         if script.refused is not None:
             raise script.refused
-        tosses = tosses or coins.used
-        probability = coins.probability
+        if unseen and real.state != np.random.PCG64(0).state:
+            raise refusal
+        tosses = tosses or traced.used
+        probability = traced.probability
         if probability <= 0.0 or number.high - number.low < 0.5:
             return None
         return Way(
@@ -266,7 +295,7 @@ def plain_move(move: Any) -> float:
 
 
 def plain_state(state: Any) -> Any:
-    """The state with plain numbers for numpy's; raises NotApplicable if a number is unknown."""
+    """The state; raises NotApplicable if a number is unknown, or is none."""
     if isinstance(state, Unknown):
         raise NotApplicable(
             f"the rule keeps its {state.line.name} as a number in its state, which then takes "
@@ -274,8 +303,6 @@ def plain_state(state: Any) -> Any:
         )
     if isinstance(state, tuple):
         return tuple(map(plain_state, state))
-    if isinstance(state, np.generic):
-        return state.item()
-    if not isinstance(state, bool | int | float):
+    if not isinstance(state, bool | int | float | np.bool_ | np.integer | np.floating):
         raise NotApplicable(f"the rule's state {state!r} is not a number or tuple of numbers")
     return state

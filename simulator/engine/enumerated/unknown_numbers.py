@@ -1,12 +1,14 @@
 """A number known only by an interval, and the arithmetic of a step with it.
 
 Where a step compares an :class:`Unknown` number the comparison is decided both ways, one run each,
-which narrows the interval.
+which narrows the interval. Every operation that is not modelled is refused; the number of a round
+is compared only, and a step that computes with it is traced round by round.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,9 +21,9 @@ MOST_CELLS = 4096
 """Most values of one truncation or one draw of integers."""
 
 
-def no_number(value: Any) -> bool:
-    """Whether a value is NaN."""
-    return not isinstance(value, Unknown) and bool(value != value)
+COMPUTED = (bool, int, float)
+COMPARED = (*COMPUTED, np.float64, np.int64, np.bool_)
+"""Types of the numbers that an unknown one is computed with, and compared with."""
 
 
 class Unknown:
@@ -56,14 +58,28 @@ class Unknown:
                 value /= by
         return value
 
-    def _below(self, other: Any, inclusive: bool) -> bool:
+    def _plain(self, other: Any, types: tuple[type, ...] = COMPUTED) -> float:
+        """Another number as a double; refused where it is of another type, or rounded by that."""
+        if type(other) not in types:
+            self._refuse(f"is used with a value of type {type(other).__name__}")
+        try:
+            value = float(other)
+        except OverflowError:
+            value = math.inf
+        if value != other and other == other:
+            self._refuse("is used with a whole number that is no double")
+        return value
+
+    def _below(self, other: Any, inclusive: bool, nan: bool = False) -> bool:
+        """Whether the number is below another; ``nan`` where that is NaN."""
         if self is other:
             return inclusive
         if isinstance(other, Unknown):
             if other.line is not self.line:
                 self._refuse("is compared with another number that is not known in advance", other)
             return bool((self - other)._below_constant(0.0, inclusive))
-        return self._below_constant(float(other), inclusive)
+        value = self._plain(other, COMPARED)
+        return nan if value != value else self._below_constant(value, inclusive)
 
     def _below_constant(self, value: float, inclusive: bool) -> bool:
         if self.scale == 0.0:
@@ -85,23 +101,25 @@ class Unknown:
         return self.line.end_of(holds, (value - self.shift) / self.scale)
 
     def __lt__(self, other: Any) -> bool:
-        return not no_number(other) and self._below(other, False)
+        return self._below(other, False)
 
     def __le__(self, other: Any) -> bool:
-        return not no_number(other) and self._below(other, True)
+        return self._below(other, True)
 
     def __gt__(self, other: Any) -> bool:
-        return not no_number(other) and not self._below(other, True)
+        return not self._below(other, True, nan=True)
 
     def __ge__(self, other: Any) -> bool:
-        return not no_number(other) and not self._below(other, False)
+        return not self._below(other, False, nan=True)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if isinstance(other, Unknown):
-            return other.line is self.line and self - other == 0.0
-        return isinstance(other, int | float | np.number) and self._equals(float(other))
+            if other.line is not self.line:
+                self._refuse("is compared with another number that is not known in advance", other)
+            return bool(self - other == 0.0)
+        return self._equals(self._plain(other, COMPARED))
 
     def _equals(self, value: float) -> bool:
         if self.scale == 0.0:
@@ -116,14 +134,15 @@ class Unknown:
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return self._refuse("is looked up in a set or a dictionary")
 
     def __bool__(self) -> bool:
         return self != 0.0
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, Unknown):
-            by = float(other)
+            by = self._plain(other)
             return self._after("+", by, self.scale, self.shift + by)
         if other.line is not self.line:
             self._refuse("is added to another number that is not known in advance", other)
@@ -139,6 +158,12 @@ class Unknown:
         return self._after("*", -1.0, -self.scale, -self.shift)
 
     def _after(self, step: str, by: Any, scale: float, shift: float) -> Unknown:
+        if self.line.name == "round":
+            self._refuse("is computed with")
+        if not math.isfinite(scale) or not math.isfinite(shift):
+            self._refuse("is computed with a number that is not finite, or becomes infinite")
+        if scale == 0.0 != self.scale and by != 0.0:
+            self._refuse("becomes smaller than any double")
         return Unknown(self.line, scale, shift, (*self.steps, (step, by)))
 
     def __pos__(self) -> Unknown:
@@ -152,24 +177,25 @@ class Unknown:
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Unknown):
-            self._refuse_beside(other)
-            return self * other._settled("is multiplied with a number that is not known in advance")
-        by = float(other)
+            what = "is multiplied with a number that is not known in advance"
+            return self * other._settled(what, self)
+        by = self._plain(other)
         return self._after("*", by, self.scale * by, self.shift * by)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Unknown):
-            self._refuse_beside(other)
-            return self / other._settled("divides a number that is not known in advance")
-        by = float(other)
+            return self / other._settled("divides a number that is not known in advance", self)
+        by = self._plain(other)
         return self._after("/", by, self.scale / by, self.shift / by)
 
     def __abs__(self) -> Unknown:
         return -self if self < 0.0 else self
 
     def __floor__(self) -> int:
+        if self.line.name == "round":
+            self._refuse("is turned into a whole number")
         if self.scale == 0.0:
             return math.floor(self.shift)
         low, high = sorted((self.at(self.line.low), self.at(self.line.high)))
@@ -188,44 +214,30 @@ class Unknown:
 
     __int__ = __trunc__
 
-    def __index__(self) -> int:
-        value = self._settled("is used as an index")
-        if value != int(value):
-            self._refuse("is used as an index, but is not a whole number")
-        return int(value)
-
     def __mod__(self, other: Any) -> Any:
-        return self._whole_if_so(self._settled("is reduced by a modulus")) % other
+        return self._settled("is reduced by a modulus") % other
 
     def __pow__(self, other: Any) -> Any:
-        return self._whole_if_so(self._settled("is raised to a power")) ** other
+        return self._settled("is raised to a power") ** other
 
     def __rtruediv__(self, other: Any) -> Any:
         return other / self._settled("divides a number")
 
-    def __floordiv__(self, other: Any) -> int:
-        if self.line.spacing and float(other) != int(other):  # Python's // is not the floor of /
-            return int(self._settled("is divided by a fraction and rounded") // other)
-        return math.floor(self / other)
+    def __floordiv__(self, other: Any) -> float:
+        by = self._plain(other)
+        if self.line.spacing and by != 1.0:  # Python's // is not the floor of /
+            return self._settled("is divided and rounded") // by
+        return float(math.floor(self / by))
 
     def __float__(self) -> float:
         return self._settled("is passed to a function, or kept as a number")
 
-    @staticmethod
-    def _whole_if_so(value: float) -> float | int:
-        return int(value) if value == int(value) else value
-
-    def _settled(self, what: str) -> float:
+    def _settled(self, what: str, other: Unknown | None = None) -> float:
         """The number, decided among its atoms if these are few; else raises NotApplicable."""
         line = self.line
-        if line.name == "round":
-            raise line.script.refusal(RoundMatters())
-        if (
-            not line.spacing
-            or line.lattice
-            or not (line.high - line.low) / line.spacing <= MOST_CELLS
-        ):
-            self._refuse(what)
+        few = line.spacing and (line.high - line.low) / line.spacing <= MOST_CELLS
+        if not few or line.lattice or line.name == "round":
+            self._refuse(what, other)
         first = math.ceil((line.low - line.origin) / line.spacing)
         last = math.floor((line.high - line.origin) / line.spacing)
         place = first + self.line.script.choose(last - first + 1)
@@ -236,17 +248,30 @@ class Unknown:
     def __getattr__(self, name: str) -> NoReturn:
         self._refuse(f"is used by its {name}")
 
-    def _refuse_beside(self, other: Unknown) -> None:
-        """Raise RoundMatters where one of two numbers is the round."""
-        if self.line is not other.line and "round" in (self.line.name, other.line.name):
-            raise self.line.script.refusal(RoundMatters())
-
     def _refuse(self, what: str, other: Unknown | None = None) -> NoReturn:
-        if other is not None:
-            self._refuse_beside(other)
-        raise self.line.script.refusal(
-            NotApplicable(
-                f"the rule's {self.line.name} {what}: only what is decided by comparisons with "
-                "constants can be enumerated"
-            )
+        """Raise NotApplicable; or RoundMatters, where the number or the other one is the round."""
+        error: Exception = NotApplicable(
+            f"the rule's {self.line.name} {what}: only what is decided by comparisons with "
+            "constants can be enumerated"
         )
+        if "round" in (self.line.name, other is not None and other.line.name):
+            error = RoundMatters()
+        raise self.line.script.refusal(error)
+
+
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    def refuse(self: Unknown, *arguments: Any) -> NoReturn:
+        self._refuse(f"is used by its {name}")
+
+    return refuse
+
+
+HELD = frozenset({
+    "__class__", "__doc__", "__init__", "__init_subclass__", "__new__", "__getattribute__",
+    "__setattr__", "__delattr__", "__subclasshook__",
+})  # fmt: skip
+"""What every object has, whatever it imitates."""
+
+for _name in {*dir(float), *dir(int)} - HELD - set(vars(Unknown)):
+    if _name.startswith("__"):  # all that a number can do and that is not modelled above
+        setattr(Unknown, _name, _refusing(_name))

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 from simulator.engine.block import Outcome
 from simulator.engine.outcomes.tally import Tally
-from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.runner.clusters.task import TaskOutcome
 from simulator.runner.gathering import Key
+from simulator.runner.lost import ClusterLost, WorkerLost, died_twice
 from simulator.runner.worker import Player, one_line
 
 TASK_SECONDS = 2.0
@@ -29,18 +30,6 @@ POLL_SECONDS = 1.0
 
 PATIENCE = 30.0
 """Seconds without a worker after which a cluster is lost; restarting one takes a few."""
-
-
-class WorkerLost(DpcomposeError):
-    """A block whose worker died twice."""
-
-    exit_code = 4
-
-
-class ClusterLost(DpcomposeError):
-    """A cluster whose scheduler, or whose every worker, is lost."""
-
-    exit_code = 4
 
 
 class GivenUp:
@@ -180,14 +169,6 @@ def alone_on(
         raise ended.error
     (outcome,) = ended.outcomes
     return outcome
-
-
-def died_twice(key: Key) -> WorkerLost:
-    """The error for a block whose workers died twice."""
-    return WorkerLost(
-        f"a worker died twice while playing experiment {key[0]}, block {key[1]}; "
-        "it may be out of memory: try fewer jobs, or a smaller block_size"
-    )
 
 
 def cannot_play(error: BaseException) -> InvalidInput:

@@ -13,7 +13,6 @@ from typing import Any
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.clusters.cluster import (
     POLL_SECONDS,
-    ClusterLost,
     Ended,
     GivenUp,
     Slots,
@@ -21,6 +20,7 @@ from simulator.runner.clusters.cluster import (
 )
 from simulator.runner.clusters.task import TaskOutcome, play_blocks
 from simulator.runner.gathering import Key
+from simulator.runner.lost import ClusterLost
 from simulator.runner.store.provenance import fingerprint_of_program
 from simulator.runner.worker import Player, one_line
 

@@ -12,7 +12,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import number, say
-from simulator.foundations import stages
+from simulator.foundations import grammar, stages
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 
@@ -176,12 +176,7 @@ def tasks_from(
     if family is None or rounds is None or not quantity:
         raise InvalidInput("give --family, --rounds and --quantity, or a file of tasks")
     numbers = [k for text in rounds.split(",") for k in rounds_of(text)]
-    return grid(what, families_of(family), numbers, quantity, **others), {}
-
-
-def families_of(text: str) -> list[str]:
-    """The families of a list; a comma before a number belongs to the family."""
-    return re.split(r",(?=\s*[a-z])", text)
+    return grid(what, grammar.split(family), numbers, quantity, **others), {}
 
 
 def show(point: Point) -> None:

@@ -4,12 +4,15 @@ A claim is written beside its check, in a module for one source and theme::
 
     @claim("roth2011-theorem-1", "Theorem 1", "k rounds of epsilon-DP are ...", Verdict.HOLDS,
            wrong={"share": 0.5})
-    def basic_composition(*, epsilon: float = 0.3, rounds: int = 9, share: float = 1.0) -> Finding:
+    def basic_composition(
+        *, epsilon: Epsilon = 0.3, rounds: Annotated[int, "rounds k", Within(1, 1000)] = 9
+    ) -> Finding:
         ...
 
-The check's keyword defaults are the claim; ``wrong`` alters some of them into a claim that the
-check must judge otherwise. A theorem that several sources state has one check, in ``theorems``,
-which each source registers with its own constants: ``claim(..., given={"epsilon": 0.5})(check)``.
+The check's keyword defaults are the claim, their annotations say what they mean and how far they
+go; ``wrong`` alters some of them into a claim that the check must judge otherwise. A theorem that
+several sources state has one check, in ``theorems``, which each source registers with its own
+constants: ``claim(..., given={"epsilon": 0.5})(check)``.
 
 A claim can be checked with other values of its parameters, its knobs::
 
@@ -24,7 +27,6 @@ from simulator.teaching.claims.model import (
     Finding,
     Source,
     Verdict,
-    knobs_of,
     read_settings,
 )
 from simulator.teaching.claims.registry import all_claims, find
@@ -45,7 +47,6 @@ __all__ = [
     "all_claims",
     "claim",
     "find",
-    "knobs_of",
     "own_sweep",
     "read_settings",
     "run",

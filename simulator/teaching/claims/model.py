@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
@@ -17,10 +16,7 @@ import numpy as np
 
 from simulator.analysis.estimation import Estimate
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
-from simulator.foundations.knobs import Knob, checked_values, knob_named, parsed_values
-
-_PARAMETERS = "simulator.teaching.claims.ledger.parameters"
-"""The module with the meaning and the range of each parameter."""
+from simulator.foundations.knobs import Knob, checked_values, knob_named, knobs_of, parsed_values
 
 Method = Literal["exact", "simulation", "both"]
 
@@ -149,7 +145,8 @@ class Claim:
     source, place : the document, and the place in it.
     statement : the claim in our words.
     expected : the recorded verdict; another one is a regression.
-    function : the check: keyword parameters with defaults to a Finding. The defaults are the claim.
+    function : the check: keyword parameters with defaults to a Finding. The defaults are the claim;
+        the annotations say what the parameters mean, and their ranges.
     wrong : other values of some parameters: a deliberately altered claim, on which the check must
         come to another verdict.
     cannot_be_wrong : why there is no such altered claim, where ``wrong`` is empty.
@@ -210,8 +207,11 @@ class Claim:
     @property
     def knobs(self) -> dict[str, Knob]:
         """The check's parameters as knobs, by name."""
-        found: dict[str, Knob] = importlib.import_module(_PARAMETERS).knobs(self.parameters)
-        return found
+        values = self.parameters
+        return {
+            name: replace(knob, default=values[name])
+            for name, knob in knobs_of(self.function).items()
+        }
 
     def knob(self, name: str) -> Knob:
         """Return the knob of that name; raises InvalidInput where the claim has none."""
@@ -254,11 +254,6 @@ class Claim:
         if not self.wrong:
             raise InvalidInput(f"claim {self.id} has no altered variant: {self.cannot_be_wrong}")
         return self.function(**{**self.parameters, **self.wrong})
-
-
-def knobs_of(claim: Claim) -> dict[str, Knob]:
-    """Return the claim's parameters as knobs, by name."""
-    return claim.knobs
 
 
 def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:

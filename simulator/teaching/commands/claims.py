@@ -318,7 +318,7 @@ def print_in_full(result: ClaimResult) -> None:
             "picture", f"--plot FILE draws --sweep {own[0]}={own[1]:.10g}..{own[2]:.10g}"
         )
     print_labelled("code", f"{claim.written[0]}, line {claim.written[1]}")
-    for i, knob in enumerate(ledger.knobs_of(claim).values()):
+    for i, knob in enumerate(claim.knobs.values()):
         about = "; ".join(filter(None, (knob.kind, knob.range, knob.meaning)))
         print_labelled("" if i else "knobs", f"{knob.name} = {knob.default} ({about})")
     say()

@@ -78,9 +78,9 @@ def show(chosen: Variant, outcome: GameOutcome) -> None:
         print_labelled("" if i else "sources", source)
     for i, (knob, value) in enumerate(outcome.parameters.items()):
         about = chosen.knobs[knob]
-        limits = about.noun if about.choices is not None else about.range
-        allowed = f"; {limits}" if limits else ""
-        print_labelled("" if i else "knobs", f"{knob} = {value} ({about.meaning}{allowed})")
+        limits = about.choice.noun if about.choice else about.range
+        said = "; ".join(filter(None, (about.meaning, limits)))
+        print_labelled("" if i else "knobs", f"{knob} = {value} ({said})")
     for quantity in outcome.quantities:
         say()
         print_table(

@@ -12,6 +12,7 @@ wrong claims. Rows of one quantity are compared, and every wrong claim must be e
 ``dpcompose game path/to/file.py``, or an entry point of the group ``dpcompose.games``.
 """
 
+from simulator.foundations.knobs import Within, one_of
 from simulator.teaching.games.model import Variant, game
 from simulator.teaching.games.outcome import GameOutcome, JudgedRow, Standing
 from simulator.teaching.games.registry import all_games, find
@@ -33,11 +34,13 @@ __all__ = [
     "RowKind",
     "Standing",
     "Variant",
+    "Within",
     "all_games",
     "bound",
     "exact",
     "find",
     "game",
+    "one_of",
     "played",
     "reached",
     "worst",

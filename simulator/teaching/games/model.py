@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.knobs import Knob, checked_values, parsed_values
+from simulator.foundations.knobs import Knob, checked_values, knob_named, knobs_of, parsed_values
 from simulator.teaching.games.outcome import GameOutcome, outcome_of
 from simulator.teaching.games.rows import GameRow
-
-Ranges = Mapping[str, tuple[str, float, float]]
-"""By the name of a parameter: what it means, and the least and the largest value."""
-
-Choices = Mapping[str, tuple[str, Sequence[str]]]
-"""By the name of a parameter: what it means, and the words that it may be."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +22,8 @@ class Variant:
     name : as ``dpcompose game NAME`` takes it.
     title : one line.
     sources : papers and theorems.
-    function : keyword parameters with defaults to rows; its docstring is the text for readers.
-    ranges : of the parameters that are numbers.
-    choices : the values of a parameter that is one of several words.
+    function : keyword parameters with defaults to rows. Its docstring is the text for readers; the
+        annotations say what the parameters mean, and their ranges.
     sweep : the knob along which :meth:`along` plays by default, and its values.
     """
 
@@ -40,8 +32,6 @@ class Variant:
     sources: tuple[str, ...]
     function: Callable[..., Iterator[GameRow]]
     _: KW_ONLY
-    ranges: Ranges = field(default_factory=dict, hash=False)
-    choices: Choices = field(default_factory=dict, hash=False)
     sweep: tuple[str, tuple[Any, ...]] = ("", ())
 
     @property
@@ -52,17 +42,7 @@ class Variant:
     @property
     def knobs(self) -> dict[str, Knob]:
         """The parameters, by name."""
-        found = {}
-        for name, parameter in inspect.signature(self.function).parameters.items():
-            if name in self.choices:
-                meaning, words = self.choices[name]
-                noun = f"one of {', '.join(words)}"
-                named = {word: word for word in words}
-                found[name] = Knob(name, parameter.default, meaning, choices=named, noun=noun)
-            else:
-                meaning, low, high = self.ranges.get(name, ("see the text", -math.inf, math.inf))
-                found[name] = Knob(name, parameter.default, meaning, low, high)
-        return found
+        return knobs_of(self.function)
 
     def play(self, **changes: Any) -> GameOutcome:
         """Play with other values of some knobs; raises InvalidInput for a value not allowed."""
@@ -89,36 +69,21 @@ def game(
     title: str,
     *,
     sources: Sequence[str],
-    ranges: Ranges | None = None,
-    choices: Choices | None = None,
     sweep: tuple[str, Sequence[Any]] = ("", ()),
 ) -> Callable[[Callable[..., Iterator[GameRow]]], Variant]:
     """Make a :class:`Variant` of the decorated function.
 
-    Raises InvalidInput for a parameter without a default, a range, choice or sweep of none
-    of the parameters, a default that is none of the choices, and a function without a text.
+    Raises InvalidInput for a parameter without a default, a default that is not allowed, a sweep of
+    none of the parameters, and a function without a text.
     """
 
     def decorate(function: Callable[..., Iterator[GameRow]]) -> Variant:
-        made = Variant(
-            name,
-            title,
-            tuple(sources),
-            function,
-            ranges=dict(ranges or {}),
-            choices=dict(choices or {}),
-            sweep=(sweep[0], tuple(sweep[1])),
-        )
-        parameters = inspect.signature(function).parameters
-        for parameter in parameters.values():
-            if parameter.default is inspect.Parameter.empty:
-                raise InvalidInput(f"the game {name} needs a default for {parameter.name}")
-        unknown = {*made.ranges, *made.choices, *([sweep[0]] if sweep[0] else [])} - {*parameters}
-        if unknown:
-            raise InvalidInput(f"the game {name} has no parameter {', '.join(sorted(unknown))}")
-        for each, (_, words) in made.choices.items():
-            if parameters[each].default not in words:
-                raise InvalidInput(f"the default of {each} is none of its choices")
+        made = Variant(name, title, tuple(sources), function, sweep=(sweep[0], tuple(sweep[1])))
+        knobs = made.knobs
+        for knob in knobs.values():
+            knob.checked(knob.default)
+        if sweep[0]:
+            knob_named(f"the game {name}", knobs, sweep[0])
         if not made.text:
             raise InvalidInput(f"the game {name} needs a docstring, which is its text")
         return made

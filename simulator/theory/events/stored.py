@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import Added
 from simulator.theory.events.leaves import (
@@ -64,7 +62,7 @@ _CLASSES: tuple[type[EventTree], ...] = (
 
 EVENTS = Vocabulary(
     EventTree,
-    ChainMap({each.kind: each for each in _CLASSES}, Added("events")),
+    Added("events", {each.kind: each for each in _CLASSES}),
     readers={Guarantee: _guarantee, Sampling: JsonNode.text},
 )
 """Every event by its kind, such as ``{"kind": "gaussian", "sigma": 1.0}``."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added, load_named
-from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.interface import Filter
 
@@ -56,12 +56,14 @@ def filter_class(name: str) -> type[Filter]:
     """
     kind = _named(name)
     if not (isinstance(kind, type) and issubclass(kind, Filter)):
-        raise InvalidInput(f"{name} names no subclass of Filter: it is read from a text or a file")
+        raise InvalidInput(
+            f"the entry point {name!r} must be a subclass of Filter, not {kind!r:.80}"
+        )
     return kind
 
 
 def parse_filter(text: str) -> Filter:
-    """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA``, ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
+    """The filter of ``NAME:EPSILON[,delta=0][,rounds-delta=0]``, as ``sum:1`` or ``zcdp:1,1e-6``.
 
     Also the names of the entry points ``dpcompose.filters`` of other packages: subclasses of
     Filter, or functions that make a filter of the text after the colon. Inverse of ``str()``.
@@ -69,16 +71,7 @@ def parse_filter(text: str) -> Filter:
     """
     name, _, values = text.strip().partition(":")
     kind = _named(name)
-    if not isinstance(kind, type):
+    if callable(kind) and not isinstance(kind, type):
         read: Filter = kind(values)
         return read
-    kind = filter_class(name)
-    if not values:
-        raise InvalidInput(f"{name} needs a budget: {name}:EPSILON[,DELTA], as {name}:1,1e-6")
-    try:
-        numbers = [numeral(value) for value in values.split(",")]
-    except ValueError:
-        raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
-    if len(numbers) > 3:
-        raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
-    return kind(*numbers)
+    return grammar.made(grammar.read_once(text), filter_class(name))

@@ -105,84 +105,6 @@ def renyi_step(state: RenyiState, epsilon: float, delta: float) -> tuple[bool, R
     return True, (spent, leaks, leaked_error, budget, leak_budget, alpha)
 
 
-CertifiedState = tuple[
-    float, float, float, float, float, float, float, float, float, float, float, float
-]
-
-
-def certified_step(
-    state: CertifiedState, epsilon: float, delta: float
-) -> tuple[bool, CertifiedState]:
-    """State: sum of costs, sum of epsilon and its error, sum of delta and its error, their budgets.
-
-    Then the unit, the reserve, the largest epsilon and the order of the certificate. An ``epsilon``
-    below 0 is -mu of a Gaussian round. A round is admitted while the costs or the epsilons are
-    within their budgets; with a budget of 0 epsilons are not added up. The cost, and why this is
-    sound: :mod:`simulator.worst.filters.certificate_check`.
-    """
-    costs, spent, spent_error, leaked, leaked_error = state[:5]
-    budget, basic, leak_budget, unit, reserve, largest, order = state[5:]
-    if not 0.0 <= delta <= leak_budget:
-        return False, state
-    square = epsilon * epsilon
-    cost = 2.0 * budget
-    if epsilon < 0.0:
-        cost = square
-        epsilon = 2.0 * basic + 1.0
-    elif epsilon <= largest:
-        ratio = square / reserve
-        gain = (ratio + math.sqrt(ratio * ratio + 4.0)) / 2.0
-        if ratio <= 2.0 and gain * square <= 1.0:
-            cost = min(cost, square * gain * (1.0 + gain * square / 2.0))
-        # the cost of this order, and the ends of its cell by Newton's steps
-        below, low, high = 0.0, 0.0, 0.0
-        for part in range(3):
-            x = epsilon
-            for _ in range(50):
-                value, slope = x * x, 2.0 * x
-                if order > 0.0:
-                    top = (order + 0.5) * x
-                    if top < 30.0:
-                        rise = 2.0 * math.sinh((order + 1.0) * x / 2.0) * math.sinh(order * x / 2.0)
-                        value = math.log1p(rise / math.cosh(x / 2.0))
-                    else:
-                        value = top - x / 2.0 - math.log1p(math.exp(-x))
-                    factor = 2.0 / (order * (order + 1.0))
-                    value *= factor
-                    slope = (order + 0.5) * math.tanh(top) - 0.5 * math.tanh(x / 2.0)
-                    slope *= factor
-                if part == 0 or value == 0.0:
-                    break
-                change = (value - (below + part - 1.0) * unit) / slope
-                x -= change
-                if abs(change) <= 2.0**-52 * x:
-                    break
-            if part == 0:
-                below = math.floor(value / unit)
-                if value <= unit or value > budget + unit:
-                    if value <= unit:
-                        cost = min(cost, unit)
-                    break
-            elif part == 1:
-                low = math.tanh(x / 2.0)
-            else:
-                high = math.tanh(x / 2.0)
-                share = (math.tanh(epsilon / 2.0) - low) / (high - low)
-                cost = min(cost, unit * (below + min(max(share, 0.0), 1.0)))
-    costs = min((costs + cost * (1.0 + 2.0**-40)) * UP, 2.0 * budget)
-    if basic == 0.0:
-        epsilon = 0.0
-    total, leaks = spent + epsilon, leaked + delta
-    spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
-    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
-    if costs > budget and (basic == 0.0 or not total + spent_error <= basic * AS_STORED):
-        return False, state
-    if leaks + leaked_error > leak_budget * AS_STORED:
-        return False, state
-    after = (costs, total, spent_error, leaks, leaked_error)
-    return True, (*after, budget, basic, leak_budget, unit, reserve, largest, order)
-
-
 ResidueState = tuple[float, float, float, float, float, float, float]
 
 
@@ -314,16 +236,6 @@ def squares_step(
     if spent > budget or leaks + leaked_error > leak_budget * AS_STORED:
         return False, state
     return True, (spent, leaks, leaked_error, budget, leak_budget)
-
-
-def units_step(
-    state: tuple[float, float], cost: float, delta: float
-) -> tuple[bool, tuple[float, float]]:
-    """State: whole units spent, and their budget. The costs are whole numbers."""
-    spent, budget = state
-    if delta > 0.0 or not 0.0 <= cost <= budget - spent:
-        return False, state
-    return True, (spent + cost, budget)
 
 
 MixtureState = tuple[float, float, float, float, float, float]

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.law_renyi import law_renyi
@@ -74,9 +75,12 @@ class DominatedDP(DominatedFamily):
         return f"{self.kind}:{json.dumps(LAWS.write(self.law), separators=(',', ':'))}"
 
     @classmethod
-    def of_text(cls, text: str) -> Guarantee:
-        """See :meth:`Guarantee.of_text`; the law as JSON."""
-        return cls(LAWS.read(JsonNode(parsed(text, "law"), "law")))
+    def of_named(cls, named: grammar.Term) -> Guarantee:
+        """See :meth:`Guarantee.of_named`; the law as JSON."""
+        try:
+            return cls(LAWS.read(JsonNode(parsed(named.text, "law"), "law")))
+        except InvalidInput as error:
+            raise InvalidInput(f"{cls.kind}: {error}") from None
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, PrivacyLossLaw):

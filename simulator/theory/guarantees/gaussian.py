@@ -12,7 +12,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
-from simulator.theory.parameters import nonnegative
+from simulator.theory.parameters import nonnegative, positive
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class GaussianDP(Guarantee):
     """
 
     mu: float
-    kind: ClassVar[str] = "gaussian"
+    kind: ClassVar[str] = "gdp"
 
     def __post_init__(self) -> None:
         self._set("mu", nonnegative("mu", self.mu))
@@ -54,3 +54,8 @@ class GaussianDP(Guarantee):
     def gdp_mu(self) -> float:
         """The mu itself."""
         return self.mu
+
+
+def gaussian_noise(sigma: float) -> GaussianDP:
+    """The family of Gaussian noise ``sigma`` at sensitivity 1: mu = 1/sigma."""
+    return GaussianDP(1.0 / positive("sigma", sigma))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from simulator.foundations.errors import InvalidInput
-from simulator.foundations.validation import numeral, point
+from simulator.foundations import grammar
+from simulator.foundations.validation import point
 from simulator.theory.guarantees.renyi_divergence import check_order
 from simulator.theory.laws.base import PrivacyLossLaw
 
@@ -31,11 +30,9 @@ class Guarantee(ABC):
     Attributes
     ----------
     kind : the name before the colon.
-    written : the parameters after the colon, and an example.
     """
 
     kind: ClassVar[str]
-    written: ClassVar[tuple[str, str]] = ("PARAMETERS", "0.1")
 
     def _set(self, name: str, value: object) -> None:
         """Store a checked parameter of a frozen guarantee."""
@@ -46,22 +43,9 @@ class Guarantee(ABC):
         return f"{self.kind}:{values}"
 
     @classmethod
-    def of_text(cls, text: str) -> Guarantee:
-        """Inverse of ``str()`` for the text after the colon. Raises InvalidInput."""
-        try:
-            numbers = [numeral(value) for value in text.split(",")]
-        except ValueError:
-            raise InvalidInput(f"{text!r} is not a list of numbers") from None
-        return cls.of_numbers(numbers)
-
-    @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """Inverse of ``str()`` for the numbers behind the colon. Raises InvalidInput."""
-        names = [field.name for field in fields(cls)]
-        if len(numbers) != len(names):
-            shape = f"{cls.kind}:{','.join(names).upper()}"
-            raise InvalidInput(f"{cls.kind} takes {len(names)} number(s), as {shape}")
-        return cls(*numbers)
+    def of_named(cls, named: grammar.Term) -> Guarantee:
+        """Inverse of ``str()``, and of a text with the parameters' names. Raises InvalidInput."""
+        return grammar.made(named, cls)
 
     @abstractmethod
     def admits(self, other: Guarantee) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from simulator.foundations import validation
+from simulator.foundations import grammar, validation
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.renyi_divergence import check_order, renyi_to_delta
@@ -56,11 +56,16 @@ class RenyiDP(Guarantee):
         return f"{self.kind}:" + ",".join(f"{order!r},{value!r}" for order, value in self.curve)
 
     @classmethod
-    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
-        """See :meth:`Guarantee.of_numbers`; orders and epsilons alternate."""
-        if not numbers or len(numbers) % 2:
-            raise InvalidInput("renyi takes pairs of numbers, as renyi:ALPHA,EPSILON")
-        return cls(tuple(numbers[::2]), tuple(numbers[1::2]))
+    def of_named(cls, named: grammar.Term) -> Guarantee:
+        """See :meth:`Guarantee.of_named`; orders and epsilons without names alternate."""
+        if any(name for name, _ in named.values):
+            return super().of_named(named)
+        parts = [value for _, values in named.values for value in values]
+        if not parts or len(parts) % 2:
+            raise InvalidInput(f"{named} has no pairs of numbers: write renyi:ALPHA,EPSILON")
+        orders, epsilons = ",".join(parts[::2]), ",".join(parts[1::2])
+        text = f"alpha={orders},epsilon={epsilons}"
+        return super().of_named(grammar.Term(named.name, text))
 
     @property
     def curve(self) -> tuple[tuple[float, float], ...]:

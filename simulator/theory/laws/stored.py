@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
@@ -40,7 +38,8 @@ def _check_masses(law: PrivacyLossLaw) -> None:
 
 LAWS = Vocabulary(
     PrivacyLossLaw,
-    ChainMap(
+    Added(
+        "laws",
         {
             "finite": FiniteLaw,
             "gaussian": GaussianLaw,
@@ -50,7 +49,6 @@ LAWS = Vocabulary(
             "sampled-without-replacement": SampledWithoutReplacementLaw,
             "truncated-noise": TruncatedNoiseLaw,
         },
-        Added("laws"),
     ),
     check=_check_masses,
 )

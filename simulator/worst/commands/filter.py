@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import number, print_json, say
+from simulator.doors.cli.output import print_json, say
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import positive
 from simulator.worst.commands import filter_table
@@ -16,17 +16,10 @@ from simulator.worst.commands import filter_table
 FINEST = 2000
 """A round of the table costs at least this part of epsilon: finer ones take minutes to count."""
 _MAKING = (
-    "family_text", "epsilon", "delta", "rounds_delta", "units", "order", "plan", "pool",
-    "rounds_at", "out", "plot", "largest_rate", "smallest_sigma",
+    "family_text", "epsilon", "delta", "rounds_delta", "units", "plan", "pool", "rounds_at", "out",
+    "plot", "largest_rate", "smallest_sigma",
 )  # fmt: skip
 """The parameters of a filter that is made."""
-_APART = {
-    "plan": ("units", "order"),
-    "laplace": ("units", "order"),
-    "range": ("units", "order"),
-    "subsampled-gaussian": ("order", "rounds_at"),
-}
-"""By a family or parameter: those that have no effect with it."""
 
 
 @click.command()
@@ -64,17 +57,8 @@ _APART = {
 @click.option(
     "--units",
     type=int,
-    default=1000,
-    show_default=True,
-    help="Rows of the proof: more make the costs of small rounds closer to their squares.",
-)
-@click.option(
-    "--order",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Of the cost: 0 for squared epsilons; more charges less for large rounds, of a smaller "
-    "budget.",
+    default=None,
+    help="Of --family subsampled-gaussian: rows of the proof, 1000 where it is left out.",
 )
 @click.option(
     "--plan",
@@ -116,8 +100,7 @@ def filter(
     epsilon: float | None,
     delta: float | None,
     rounds_delta: float,
-    units: int,
-    order: float,
+    units: int | None,
     plan: str | None,
     pool: float | None,
     rounds_at: tuple[float, ...] | None,
@@ -127,27 +110,27 @@ def filter(
     smallest_sigma: float | None,
     as_json: bool,
 ) -> None:
-    r"""Make a privacy filter with a proved budget, or verify its certificate.
+    r"""Show a privacy filter with a proved budget, make its certificate, or verify one.
 
     \b
     Examples:
-      dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --out filter.json
+      dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6
       dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --plot rounds.png
-      dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --plan pure:0.1*2,pure:0.01
+      dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --plan pure:0.1*2,pure:0.01 \
+        --out filter.json
       dpcompose filter --family laplace:0.5 --epsilon 1 --delta 1e-6
       dpcompose filter --family subsampled-gaussian --epsilon 2 --delta 1e-6 --largest-rate 0.02
       dpcompose filter verify filter.json
 
-    The budget of pure mechanisms is that of squared epsilons, up to a few percent of cost for
-    rounds whose squared epsilon is about one unit. It is proved for every adaptive adversary and
+    Pure mechanisms without a plan have the residue filter, which needs no certificate. With a
+    plan, or of Laplace noise and bounded range, a round leads from row to row of the plan, and
+    sampled Gaussians cost whole rows. The certificate proves it for every adaptive adversary and
     every parameter up to the largest. The table has the rounds of usual schedules that are
-    admitted by this filter, by the residue filter (which needs no certificate), by the published
-    ones, and the most that any sound filter can admit. Sampled Gaussians cost whole units; beside
-    them stands Renyi accounting. --plot draws the same table.
+    admitted by this filter, by the residue filter, by the published ones, and the most that any
+    sound filter can admit; beside sampled Gaussians stands Renyi accounting. --plot draws it.
 
-    With a plan, or of Laplace noise and bounded range, a round leads from row to row of the plan.
-
-    `verify` proves the certificate of FILE anew, without the search. Exit code 1 if it is refused.
+    `verify` proves the certificate of FILE anew, without the search, and prints what it has
+    proved. Exit code 1 if it is refused.
     """
     if words:
         if words[0] != "verify" or len(words) != 2 or _given(*_MAKING):
@@ -157,31 +140,36 @@ def filter(
     for name, given in missing.items():
         if given is None:
             raise click.UsageError(f"missing option {name!r}")
-    from simulator.worst.filters.certified import certified_filter  # slow to import
-
     family = family_of(family_text or "", largest_rate, smallest_sigma)
-    for first, others in _APART.items():
-        ignored = _given(*others) if first in family or _given(first) else []
-        if ignored:
-            raise click.UsageError(f"{_option(ignored[0])} has no effect with {_option(first)}")
     if out is not None and out.exists():
         raise InvalidInput(f"{out} exists already and is kept; name a new file")
     rounds_at = tuple(positive("--round-epsilon", each) for each in rounds_at or ())
     finest = float(epsilon or 0.0) / FINEST
     if any(each < finest for each in rounds_at):
         raise InvalidInput(f"--round-epsilon must be at least {finest:g}, epsilon / {FINEST}")
-    found = certified_filter(
-        family, float(epsilon or 0.0), float(delta or 0.0), rounds_delta,
-        units=units, order=order, plan=plan, pool=pool, sizes=rounds_at if plan else (),
-    )  # fmt: skip
-    if out is not None:
-        found.save(out)
-    rows = filter_table.rows_of(found, rounds_at)
-    filter_table.show(found, rows, as_json=as_json)
+    promise = float(epsilon or 0.0), float(delta or 0.0), rounds_delta
+    if family.startswith("pure:") and "+" not in family and plan is None:
+        if ignored := _given("out", "units", "pool"):
+            raise click.UsageError(
+                f"{_option(ignored[0])} is of a certificate; the residue filter, which is shown "
+                "without --plan, needs none"
+            )
+        rows = filter_table.residue(family, promise, rounds_at, as_json=as_json)
+    else:
+        if family.startswith("subsampled") and rounds_at:
+            raise click.UsageError("--round-epsilon has no effect with subsampled-gaussian")
+        from simulator.worst.filters.plans import certified_filter  # slow to import
+
+        found = certified_filter(
+            family, *promise, units=units, plan=plan, pool=pool, sizes=rounds_at if plan else ()
+        )
+        if out is not None:
+            found.save(out)
+        rows = filter_table.certified(found, rounds_at, as_json=as_json)
     if plot is not None:
         from simulator.worst.filters.picture import draw_filters  # slow to import
 
-        draw_filters(rows, (found.epsilon, found.delta), plot)
+        draw_filters(rows, promise[:2], plot)
     for kind, path in (("saved", out), ("drawn", plot)):
         if path is not None and not as_json:
             say(f"\n{kind}: {path}")
@@ -213,13 +201,13 @@ def family_of(text: str, rate: float | None, sigma: float | None) -> str:
 
 def verified(file: Path, *, as_json: bool) -> None:
     """Verify a certificate, and print what it proves; exit with 1 if it is refused."""
-    from simulator.worst.filters.certificate_check import Refused
-    from simulator.worst.filters.certificate_files import check_certificate, read_certificate
+    from simulator.worst.filters.certificate_check import check
+    from simulator.worst.filters.certificate_format import Refused
+    from simulator.worst.filters.certified import read_certificate
 
     text = read_certificate(file)
     try:
-        proved = check_certificate(text)
-        stated = json.loads(text)
+        proved = check(text)
     except Refused as error:
         if as_json:
             print_json({"file": str(file), "proved": None, "refused": str(error)})
@@ -227,11 +215,6 @@ def verified(file: Path, *, as_json: bool) -> None:
             say(f"REFUSED: {file} proves nothing: {error}")
         click.get_current_context().exit(1)
     if as_json:
-        print_json({"file": str(file), "proved": proved, "refused": None})
+        print_json({"file": str(file), "proved": asdict(proved), "refused": None})
     else:
-        leaks = float(stated.get("rounds_delta") or 0.0)
-        own = f" and {number(leaks)} of the rounds' own" if leaks else ""
-        say(
-            f"proved: delta is at most {number(proved, 7)}{own} at epsilon = "
-            f"{number(float(stated['epsilon']))}, as {file} claims"
-        )
+        say("\n".join(proved.lines()))

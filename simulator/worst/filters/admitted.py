@@ -13,8 +13,6 @@ from simulator.theory.filters.named import filter_class
 from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.inverse import first_without
-from simulator.worst.filters.certified import CertifiedFilter
-from simulator.worst.filters.planned import PlannedFilter
 from simulator.worst.filters.sum_budgets import budget_of
 
 PUBLISHED = ("sum", "rogers", "whitehouse", "zcdp", "renyi")
@@ -28,12 +26,6 @@ _SLACK = 1e-12
 
 def rounds_admitted(filter_: Filter, epsilon: float) -> int:
     """How many rounds of an ``epsilon``-DP mechanism a filter of sums of costs admits."""
-    if isinstance(filter_, PlannedFilter):
-        return planned_rounds(filter_, "pure", epsilon)
-    if isinstance(filter_, CertifiedFilter):
-        by_cost = math.floor(filter_.budget / filter_.cost(epsilon) * (1.0 - _SLACK))
-        by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
-        return max(by_cost, by_basic)
     if isinstance(filter_, ResidueFilter):  # what a round takes depends on what is left
         by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
         running, count = replace(filter_, basic=False).fresh(), 0
@@ -43,18 +35,6 @@ def rounds_admitted(filter_: Filter, epsilon: float) -> int:
         return max(count, by_basic)
     budget = budget_of(filter_, epsilon)
     return math.floor(budget.possible / budget.cost(epsilon) * (1.0 + _SLACK))
-
-
-def planned_rounds(filter_: PlannedFilter, kind: str, size: float) -> int:
-    """How many rounds of one kind and size a filter with a plan admits."""
-    price = filter_.price_of_size(kind, size)
-    state, count = filter_.initial, 0
-    while count < MOST:
-        admitted, state = filter_.step(state, *price)
-        if not admitted:
-            break
-        count += 1
-    return count
 
 
 def published_rounds(promise: tuple[float, float], epsilon: float) -> dict[str, int]:

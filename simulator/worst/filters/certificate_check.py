@@ -1,267 +1,214 @@
-"""Checks the certificate of a privacy filter; imports numpy and the standard library only.
+"""Checks the certificate of a privacy filter.
 
-The filter charges cost(eps) for an eps-DP round and mu^2 for a mu-GDP one, and admits rounds while
-the costs add up to at most ``budget``. The claim: then the whole interaction is
-(epsilon, delta - rounds_delta)-DP for every adaptive adversary.
+Imports numpy, the standard library and :mod:`simulator.worst.filters.certificate_format` only.
+The filter's state is a row number n, first ``rows``. A round has a kind and a size. It takes the
+move of its kind with the least listed size that is not below its own, and leads from row n to row
+next(n) < n; it is refused where there is no such move or row. The claim: the whole interaction is
+(epsilon, delta - rounds_delta)-DP for every adaptive adversary. Kinds and sizes: ``pure``, eps of
+any eps-DP mechanism; ``laplace``, shift over scale of Laplace noise on one number; ``range``, eps
+of an eps-bounded-range mechanism; ``gaussian``, mu of a mu-GDP one; ``subsampled-gaussian:SIGMA``,
+rate of a Poisson sample with Gaussian noise of SIGMA or more (sensitivity 1, one record added or
+removed, and in each round the neighbour that holds it is chosen, too).
 
 Notation. u = e^(epsilon - loss), so a game starts at u = e^epsilon and pays (1 - u)_+ at its end.
 A pair of laws acts on functions f of u by its mean in experiment 0: (Pf)(u) = E f(u e^(-L)). R_e is
-the pair of randomized response, N_t the Gaussian pair of mu^2 = t, h the unit, N the units.
+the pair of randomized response, N_t the Gaussian pair of mu^2 = t. D(u) is a pair's divergence.
 
 Lemmas
 1. Any eps-DP mechanism is a post-processing of R_e with e >= eps (Kairouz, Oh and Viswanath 2015),
    any mu-GDP one of N_(mu^2) (Dong, Roth and Su 2022), and then its mean of a convex f is at most
-   that of R_e or N. All these pairs are equal to their exchanged pairs: both directions hold.
-2. All P commute, keep convexity, and N_s N_t = N_(s+t). For convex f, f <= P f.
-3. Spread: if tanh(e/2) = (1-w) tanh(a/2) + w tanh(b/2), then R_e f <= (1-w) R_a f + w R_b f. (The
-   posterior of R_e is (1 +- tanh(e/2))/2; it is spread with its mean kept.)
-4. Small rounds: R_e N_t f <= N_(t + k e^2) f if r = e^2/t <= 2, g = (r + sqrt(r^2 + 4))/2,
-   g e^2 <= 1 and k = g (1 + g e^2/2). (At f = (1 - u)_+ divide both gains over N_t f by the density
-   of N_t. Both are power series in x^2, x = ln u, with terms at most e^(2m+2)/(2m+2)! and at least
+   that of R_e or N. These pairs are equal to their exchanged pairs: both directions hold.
+2. Laplace noise of scale b' > b is that of scale b plus independent noise (0 with probability
+   (b/b')^2, else Laplace of scale b'). So a smaller shift over scale is a post-processing, and the
+   pair of the full shift has D(u) = 1 - u below e^-eps, 1 - sqrt(u e^-eps) up to e^eps, then 0; it
+   equals its exchanged pair.
+3. An eps-bounded-range round has one of the pairs P_t, 0 <= t <= eps: loss t with probability
+   p_t = (1 - e^(t-eps)) / (1 - e^-eps), else t - eps, or a post-processing (Dong, Durfee and Rogers
+   2020). Exchanging P_t gives P_(eps-t). A smaller range is in a larger one. Let f be convex and
+   linear between lattice points h apart in ln u, and eps = K h. As a function of x = e^t between
+   lattice points, P_t f(u) is c0 + c1 x + c2/x with c2 <= 0, so it is at most its chord and |c2|
+   times the largest gap of 1/x below its own chord: with d(v) the fall of f from v e^-h to v, that
+   is tanh(h/4) / (1 - e^-eps) (d(u e^-t) - e^-eps d(u e^(eps-t))), t = k h.
+4. With Q = N(0, sigma^2) and P = (1 - q) Q + q N(1, sigma^2), the pair (P, Q) dominates the removal
+   of a record and (Q, P) its addition, also where the round is chosen adaptively (Zhu, Dong and
+   Wang 2022). A larger sigma is a post-processing. For a smaller rate q, P is a mixture of Q and of
+   the P of the larger one, and D is convex in the pair: it is no larger, both ways. With G the D of
+   N_(1/sigma^2), that of (P, Q) is 1 - u for u <= 1 - q and q G((u - 1 + q)/q) above; that of
+   (Q, P) is 0 for s = 1 - u (1 - q) <= 0, and else u q (G(k) + k - 1) with k = s/(u q).
+5. Rows W_0, ..., W_N, with W_0 = (1 - u)_+ and W_n the maximum of W_(n-1) and of A W_next(n) over
+   the moves and their pairs A, are convex and decreasing in u, and A W <= W_n for every round that
+   is admitted at n. So the mean of the row in force never increases, and it is at least the payoff.
+6. The pool. All A commute with Gaussian pairs, N_s N_t = N_(s+t) and f <= N_t f for convex f. So
+   N_t W_n, with t what is left of the pool plus its floor, never increases either, where a Gaussian
+   round takes mu^2 from the pool, or a pure one k e^2, and leaves the row. Here R_e N_t f <=
+   N_(t + k e^2) f if r = e^2/t <= 2, g = (r + sqrt(r^2 + 4))/2, g e^2 <= 1, k = g (1 + g e^2/2).
+   (At f = (1 - u)_+ divide both gains over N_t f by the density of N_t. Both are power series in
+   x^2, x = ln u, with terms at most e^(2m+2)/(2m+2)! and at least
    k^(m+1) e^(2m+2) (1 + k r)^(-m-1/2) e^(-k e^2/8) / (2^(m+1) (m+1)!); k is chosen for m = 0, and
    1 + k r <= 3 k settles the others. Every convex f is a mixture of these and a line.)
-5. Rows W_0, ..., W_N >= (1 - u)_+, convex in u, and V(b) linear in b between V(n) = W_n. Let
-   0 < e_1 < e_2 < ... be the ends of cells and A(j, n) = R_(e_j) W_(n-j). If for all n
-     (a) W_n >= N_h W_(n-1),
-     (b) for a cell from j to j+1: W_n >= M and (M + (A(j, n-1) + A(j+1, n+1))/2)/2, where
-         M = max(A(j, n), A(j+1, n)), and where n = j: W_n >= A(j, n),
-     (c) for a coarse cell from j to i > j: W_n >= A(i, n + i - j),
-   then a round with e in the cell, e_j < e <= e_(j+1) or e_i, and cost c h = (j + w) h, w as in 3,
-   has R_e V(b - c) <= V(b) for all b >= c; below e_1 so has the cost h. In (b) both sides are
-   piecewise linear in b, and b = m + c follows from M; at b = n the left side is below a quadratic
-   in w with the control values A(j, n), (A(j, n-1) + A(j+1, n+1))/2, A(j+1, n). In (c) it is
-   R_(e_i) V(b - j) at most.
-6. The filter. With s the cost of rounds of lemma 4 and Gaussian ones, and r that of the others,
-   U = N_(reserve + h ceil(s/h) - s) V(N - ceil(s/h) - r/h) never increases on average while
-   s + r <= (N - 1) h, is at least (1 - u)_+, and begins with N_reserve W_N(e^epsilon).
 7. On the lattice u = e^(i step), u = 0 and constant beyond the largest u, the chord is above a
    convex decreasing function, and means of it are exact sums of weights >= 0. So rounding weights
    and sums up gives values above those of exact rows with the properties of lemma 5.
-8. A round with a delta_i of its own adds at most delta_i; a play whose eps_i add up to at most
-   epsilon pays 0, so a filter may admit it whatever it costs.
+8. A play whose eps add up to at most epsilon pays 0, and so may leave the rows; all its later
+   rounds must keep that sum. A round with a delta_i of its own adds at most delta_i.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any
+from functools import partial
+from itertools import groupby
 
 import numpy as np
+
+from simulator.worst.filters.certificate_format import (
+    MOST,
+    PARAMETERS,
+    Certificate,
+    Move,
+    Refused,
+    read,
+    require,
+)
 
 DIGITS = 60
 UP = 1.0 + 2.0**-50
 """Above the relative error of the few operations after which it is used."""
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
-NAME = "certificate of a privacy filter"
-MOST = 20_000
-"""Most units, lattice points, cells and rows of a table."""
 MOST_VALUES = 10**8
 """Most values of all rows, which are kept."""
+MOST_WORK = 10**12
+"""Most products of a weight and a value."""
 
 
-class Refused(ValueError):
-    """A certificate that proves nothing; one line says where it fails."""
+@dataclass(frozen=True)
+class Proved:
+    """What a certificate proves, in numbers that were checked.
+
+    Attributes
+    ----------
+    epsilon, delta, rounds_delta : the promise.
+    reached : an upper end of delta(epsilon) without the rounds' own deltas.
+    digest, rows, squares : of the certificate, and of its first state.
+    cells : (kind, low, high, fall): a round of that kind and a size above low, up to high, falls so
+        many rows from the first one, by its own inequality W_n >= A W_(n - fall) of lemma 5; 0
+        refuses. The cells of a kind go from 0 to its largest size without a gap.
+    admits : (kind, size, rounds): three sizes of each kind, and how many rounds of each run.
+    """
+
+    epsilon: float
+    delta: float
+    rounds_delta: float
+    reached: float
+    digest: str
+    rows: int
+    squares: float
+    cells: tuple[tuple[str, float, float, int], ...]
+    admits: tuple[tuple[str, float, int], ...]
+
+    def lines(self) -> list[str]:
+        """The sentences to print."""
+        own = f" and {self.rounds_delta!r} of the rounds' own" if self.rounds_delta else ""
+        at = f"{self.reached!r}{own} at epsilon = {self.epsilon!r}, within {self.delta!r}"
+        found = [f"proved: delta is at most {at}, for every adaptive choice of these rounds:"]
+        for kind, cells in groupby(self.cells, key=lambda cell: cell[0]):
+            rounds = ", ".join(f"{n} of {size!r}" for k, size, n in self.admits if k == kind)
+            name = PARAMETERS.get(kind, "rate")
+            found.append(f"  {kind}: {name} up to {max(c[2] for c in cells)!r}; admits {rounds}")
+        if self.squares:
+            found.append(f"  and a pool of {self.squares!r} of squares for smaller rounds")
+        found.append(f"  and refused rounds, while all eps add up to at most {self.epsilon!r}")
+        return [*found, f"digest: {self.digest}"]
 
 
-def require(holds: bool, message: str) -> None:
-    """Raise Refused unless the condition holds."""
-    if not holds:
-        raise Refused(message)
-
-
-def digest_of(document: dict[str, Any]) -> str:
-    """SHA-256 of the members but ``digest``, as JSON with sorted keys and without spaces."""
-    rest = {name: value for name, value in document.items() if name != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def check(text: str) -> float:
-    """Return the proved delta of a certificate's text; raise Refused where it proves nothing."""
-    document = read(text, NAME)
+def check(text: str) -> Proved:
+    """Return what a certificate's text proves; raise Refused where it proves nothing."""
+    read_ = read(text)
+    margin = Fraction(read_.epsilon) / 2**50  # of sums of epsilons, compared in floats
     try:
         with localcontext(Context(prec=DIGITS)):
-            rules = Rules(document)
-            rules.check_table()
-            proved = rules.start()
-    except ArithmeticError:
+            follow(read_)
+            reached = delta_of(read_)
+    except (ArithmeticError, MemoryError):
         raise Refused("its numbers are out of the range of this check") from None
-    margin = Fraction(rules.epsilon) / 2**50  # of sums of epsilons, compared in floats
-    goal = Fraction(rules.delta) - Fraction(rules.leaks)
-    require(
-        Fraction(proved) + margin <= goal, f"the rows reach {proved:.6g}, above delta less rounding"
-    )
-    return proved
+    if Fraction(reached) + margin > Fraction(read_.delta) - Fraction(read_.rounds_delta):
+        raise Refused(f"the rows reach {reached:.6g}, above delta less rounding", reached)
+    cells = tuple((move.kind, move.low, move.size, move.falls[-1][1]) for move in read_.moves)
+    admits = []
+    for kind, same in groupby(read_.moves, key=lambda move: move.kind):
+        own = list(same)
+        for move in dict.fromkeys((own[0], own[len(own) // 2], own[-1])):
+            basic = (Fraction(read_.epsilon) + margin) // Fraction(move.size)
+            rounds = basic if kind in ("pure", "laplace", "range") else 0  # lemma 8
+            by_rows = in_turn(move.following(read_.rows), read_.rows, read_.rows)[1]
+            admits.append((kind, move.size, max(rounds, by_rows)))
+    known = read_.epsilon, read_.delta, read_.rounds_delta, reached, read_.digest
+    return Proved(*known, read_.rows, read_.squares, cells, tuple(admits))
 
 
-def read(text: str, name: str) -> dict[str, Any]:
-    """The members of a certificate of that name, with its own digest; raise Refused."""
-    try:
-        document = json.loads(text, object_pairs_hook=members)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"it is not JSON: {error}") from None
-    require(isinstance(document, dict), "it is not an object")
-    require(document.get("dpcompose") == name, f"it is not a {name}")
-    require(document.get("version") == 1, "its version is not 1")
-    require(document.get("digest") == digest_of(document), "it was changed: wrong digest")
-    return dict(document)
+def in_turn(following: list[int], row: int, most: int) -> tuple[int, int]:
+    """The row after at most so many rounds of one move, and how many of them are admitted."""
+    for count in range(most):
+        if row == 0 or following[row] < 0:
+            return row, count
+        row = following[row]
+    return row, most
 
 
-def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of an object; other readers may take another one of two with one name."""
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("two members of an object have one name")
-    return dict(pairs)
+def follow(read_: Certificate) -> None:
+    """Raise Refused unless the rounds of the plan are admitted, in its order."""
+    row = read_.rows
+    for kind, size, rounds in read_.plan:
+        move = read_.covering(kind, size)
+        require(move is not None, "plan: a round that no move covers")
+        row, count = in_turn(move.following(read_.rows) if move else [], row, rounds)
+        require(count == rounds, "plan: a round of it is refused")
 
 
-class Rules:
-    """The numbers of a certificate, each of its type and in its range."""
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        grid: Any = document.get("grid")
-        table: Any = document.get("table")
-        require(isinstance(grid, dict) and isinstance(table, dict), "no grid or no table")
-        self.epsilon, self.delta = number(document, "epsilon"), number(document, "delta")
-        self.unit, self.reserve = number(document, "unit"), number(document, "reserve")
-        self.leaks = number(document, "rounds_delta", zero=True)
-        self.step = number(grid, "step")
-        largest, budget = number(document, "largest"), number(document, "budget")
-        self.units = whole(document, "units", 1)
-        self.first, self.at, self.last = (whole(grid, n) for n in ("first", "start", "last"))
-        self.points = self.last - self.first + 1
-        require(self.points <= MOST, f"grid: more than {MOST} points")
-        require(self.first <= -1 and 0 <= self.at <= self.last, "grid: the start is outside")
-        start = Fraction(self.step) * self.at
-        require(start <= Fraction(self.epsilon), "grid: the start is beyond epsilon")
-        room = (self.units - 1) * Fraction(self.unit)
-        require(Fraction(budget) <= room, "the budget is above units - 1 times the unit")
-        self.cells = self._cells(grid)
-        self.x, self.cost = (numbers(table, name) for name in ("x", "cost"))
-        require(len(self.x) == len(self.cost) > 0, "table: the columns differ in length")
-        require(all(a < b for a, b in pairwise(self.x)) and self.x[-1] < 1, "table: order")
-        end = self.epsilon_of(Decimal(self.x[-1]))  # it may end before: such rounds are refused
-        beyond = end > Decimal(largest) * (1 + Decimal(2) ** -45)
-        require(not beyond, "table: it goes beyond the largest epsilon")
-
-    def _cells(self, grid: dict[str, Any]) -> list[tuple[int, int]]:
-        """The pairs (j, next j), where those of successive numbers are linear cells."""
-        self.ends = numbers(grid, "ends")
-        require(all(a < b for a, b in pairwise(self.ends)), "grid: ends: order")
-        ends = grid.get("cells")
-        require(
-            isinstance(ends, list) and len(ends) <= MOST and all(type(j) is int for j in ends),
-            "grid: cells must be whole numbers",
-        )
-        require((ends or [0])[-1] == len(self.ends), "grid: as many ends as the last cell needs")
-        if not ends:
-            return []
-        require(ends[0] == 1 and all(a < b for a, b in pairwise(ends)), "grid: cells: order")
-        require(ends[-1] <= self.units + 1, "grid: a cell costs more than all units")
-        return list(pairwise(ends))
-
-    # the cost
-
-    def epsilon_of(self, x: Decimal) -> Decimal:
-        """The eps with tanh(eps/2) = x."""
-        return ((1 + x) / (1 - x)).ln()
-
-    def small_cost(self, epsilon: Decimal) -> Decimal:
-        """The cost k e^2 of lemma 4; infinite where it does not apply."""
-        square = epsilon * epsilon
-        ratio = square / Decimal(self.reserve)
-        gain = (ratio + (ratio * ratio + 4).sqrt()) / 2
-        if ratio > 2 or gain * square > 1:
-            return Decimal("inf")
-        return square * gain * (1 + gain * square / 2)
-
-    def check_table(self) -> None:
-        """Raise Refused unless linear interpolation in x = tanh(eps/2) is above a proved cost.
-
-        Below the first row the cost is that row's times the square of x over its x. In x a cell of
-        lemma 5 has a linear cost, and that of lemma 4 is below its chord for a fixed k.
-        """
-        x, cost = [Decimal(v) for v in self.x], [Decimal(v) for v in self.cost]
-        least = self.small_cost(self.epsilon_of(x[0]))
-        require(cost[0] >= least, "table: row 1 costs less than is proved")
-        unit = Decimal(self.unit)
-        powers = [Decimal(end).exp() for end in self.ends]
-        cells = [((power - 1) / (power + 1), j * unit) for j, power in enumerate(powers, 1)]
-        for i, low, high in zip(range(2, len(x) + 1), zip(x, cost), zip(x[1:], cost[1:])):
-            require(
-                self._is_small(low, high) or _above_cells(cells, low, high),
-                f"table: row {i} costs less than is proved",
-            )
-
-    def _is_small(self, low: Point, high: Point) -> bool:
-        """Whether the chord is above the cost of lemma 4 at the interval's largest factor k."""
-        bottom, top = self.epsilon_of(low[0]), self.epsilon_of(high[0])
-        most = self.small_cost(top)
-        return high[1] >= most and low[1] >= most * bottom * bottom / (top * top)
-
-    # the rows
-
-    def start(self) -> float:
-        """An upper end of N_reserve W_N(e^epsilon), by the recursion of lemma 5, rounded up."""
-        step = Decimal(self.step)
-        needed = sorted({j for pair in self.cells for j in pair})
-        taps = {j: response_taps(Decimal(self.ends[j - 1]), step) for j in needed}
-        reach, kernel, lost = gaussian_kernel(Decimal(self.unit), step)
-        far, wide, wide_lost = gaussian_kernel(Decimal(self.reserve), step)
-        pad = max([reach, far, *(tap[0] + 1 for tap in taps.values())]) + 1
-        require(
-            self.units * (self.points + 2 * pad) <= MOST_VALUES, "grid: too many rows or points"
-        )
-        rows = ProofRows(self.units, self.step, (self.first, self.last), pad)
-        scratch = np.empty((3, self.points))
-        earlier: dict[int, np.ndarray] = {}
-        for n in range(1, self.units + 1):
-            best = rows.mean_over(n - 1, reach, kernel, lost)
-            for j, i in self.cells:
-                if j > n:
-                    break
-                upper = rows.response(n - j, taps[i], scratch[0])
-                if i > j + 1:
-                    np.maximum(best, upper, out=best)
-                    continue
-                lower = rows.response(n - j, taps[j], scratch[1])
-                np.maximum(best, lower, out=best)
-                if n > j:
-                    _linear_cell(best, lower, upper, earlier[j], scratch[2])
-                else:
-                    earlier[j] = np.empty((2, self.points))
-                earlier[j][0], earlier[j][1] = lower, upper
-            rows.store(n, best)
-        return float(rows.mean_over(self.units, far, wide, wide_lost)[self.at - self.first])
-
-
-def _linear_cell(
-    best: np.ndarray, lower: np.ndarray, upper: np.ndarray, earlier: np.ndarray, free: np.ndarray
-) -> None:
-    """Raise ``best`` to the values of lemma 5 (b); ``earlier`` are A(j, n-1) and A(j+1, n)."""
-    np.maximum(lower, earlier[1], out=free)
-    np.maximum(best, free, out=best)
-    free *= 2.0
-    free += earlier[0]
-    free += upper
-    free *= 0.25 * UP
-    np.maximum(best, free, out=best)
+def delta_of(read_: Certificate) -> float:
+    """An upper end of N_t W_N(e^epsilon), t = squares + floor, by lemma 5, rounded up."""
+    step, points = Decimal(read_.step), read_.last - read_.first + 1
+    pool = Decimal(read_.squares) + Decimal(read_.floor)
+    wide = [gaussian(pool, step)] if pool else []
+    moves = [(m.following(read_.rows), mean) for m in read_.moves for mean in means(m, step)]
+    every = [mean for _, mean in moves] + wide
+    pad = max(mean.reach for mean in every) + 2
+    many = (read_.rows + 1) * (points + 2 * pad)
+    require(many <= MOST_VALUES, "grid: too many rows or points")
+    work = sum(mean.work for mean in every) * read_.rows * points
+    require(work <= MOST_WORK, "moves: too many for the rows and points")
+    rows = ProofRows(read_.rows, read_.step, (read_.first, read_.last), pad)
+    for n in range(1, read_.rows + 1):
+        best = rows.inside(n - 1).copy()
+        for following, mean in moves:
+            if following[n] >= 0:
+                np.maximum(best, mean.of_row(rows, following[n]), out=best)
+        rows.store(n, best)
+    top = wide[0].of_row(rows, read_.rows) if wide else rows.inside(read_.rows)
+    low, high = (Decimal(float(v)) for v in top[read_.start - read_.first :][:2])
+    # the chord between two lattice points is above a convex function
+    u = [Decimal(read_.epsilon).exp(), *((step * (read_.start + i)).exp() for i in (0, 1))]
+    share = min(max((u[0] - u[1]) / (u[2] - u[1]), Decimal(0)), Decimal(1))
+    return rounded_up((1 - share) * low + share * high)
 
 
 class ProofRows:
     """The rows on the lattice, extended to both sides: to 1 at u = 0, and constant."""
 
-    def __init__(self, units: int, step: float, ends: tuple[int, int], pad: int) -> None:
+    def __init__(self, rows: int, step: float, ends: tuple[int, int], pad: int) -> None:
         self.pad, self.points, exact = pad, ends[1] - ends[0] + 1, Decimal(step)
-        self.values = np.empty((units + 1, pad + self.points + pad))
+        self.values = np.empty((rows + 1, pad + self.points + pad))
         self.toward_zero = np.array([rounded_down((-exact * k).exp()) for k in range(pad, 0, -1)])
         payoff = [1 - (exact * i).exp() for i in range(ends[0], ends[1] + 1)]
         self.store(0, np.array([rounded_up(v) if v > 0 else 0.0 for v in payoff]))
+
+    def inside(self, n: int) -> np.ndarray:
+        """The values of a row on the lattice."""
+        return self.values[n, self.pad : self.pad + self.points]
 
     def store(self, n: int, values: np.ndarray) -> None:
         """Store a row, at most 1."""
@@ -270,62 +217,137 @@ class ProofRows:
         row[inside.stop :] = row[inside.stop - 1]
         row[: self.pad] = 1.0 - (1.0 - row[self.pad]) * self.toward_zero + 2.0**-50
 
-    def response(self, n: int, taps: Taps, out: np.ndarray) -> np.ndarray:
-        """R_e of a row, rounded up, in ``out``."""
-        shift, up, farther_up, down, farther_down = taps
-        row, pad, points = self.values[n], self.pad, self.points
-        np.multiply(row[pad + shift : pad + shift + points], up, out=out)
-        for place, weight in ((shift + 1, farther_up), (-shift, down), (-shift - 1, farther_down)):
-            out += weight * row[pad + place : pad + place + points]
-        out *= UP
-        return out
 
-    def mean_over(self, n: int, reach: int, kernel: np.ndarray, lost: float) -> np.ndarray:
-        """The mean of a row over a kernel's losses, rounded up."""
-        row = self.values[n, self.pad - reach : self.pad + self.points + reach]
-        rounding = 1.0 + (len(kernel) + 8) * 2.0**-52
-        return (np.convolve(row, kernel, mode="valid") + lost) * rounding
+class KernelMean:
+    """The mean over listed losses, in steps, and an infinite one; rounded up."""
+
+    def __init__(self, losses: Iterable[int], weights: list[float], infinite: float) -> None:
+        self.pairs = pairs = [(k, w) for k, w in zip(losses, weights, strict=True) if w > 0.0]
+        self.infinite, self.work = infinite, len(pairs)
+        self.reach = max(max(abs(k) for k, _ in pairs), 1)
+        self.rounding = 1.0 + (len(pairs) + 8) * 2.0**-52
+        self.kernel = np.zeros(0)
+        if len(pairs) > self.reach:  # dense: one convolution
+            self.kernel = np.zeros(2 * self.reach + 1)
+            for k, w in pairs:
+                self.kernel[k + self.reach] += w
+
+    def of_row(self, rows: ProofRows, n: int) -> np.ndarray:
+        """The mean of row n, rounded up."""
+        row, pad, points = rows.values[n], rows.pad, rows.points
+        if len(self.kernel):  # the loss k moves u to u e^(-k step): np.convolve reverses
+            inner = row[pad - self.reach : pad + points + self.reach]
+            return (np.convolve(inner, self.kernel, mode="valid") + self.infinite) * self.rounding
+        mean = np.full(points, self.infinite)
+        for k, weight in self.pairs:
+            mean += weight * row[pad - k : pad - k + points]
+        return mean * self.rounding
 
 
-Taps = tuple[int, float, float, float, float]
-Point = tuple[Decimal, Decimal]
+class RangeMean:
+    """The upper end of the maximum of P_t over t of lemma 3, eps rounded up to K steps."""
+
+    def __init__(self, epsilon: Decimal, step: Decimal) -> None:
+        self.reach = int((epsilon / step).to_integral_value("ROUND_CEILING"))
+        self.work = 4 * self.reach
+        require(self.reach <= MOST, "grid: the step is too small")
+        width = self.reach * step
+        whole_ = 1 - (-width).exp()
+        heights = [(1 - (k * step - width).exp()) / whole_ for k in range(self.reach + 1)]
+        self.weights = [(rounded_up(p), rounded_up(1 - p)) for p in heights]
+        slope = (step / 4).exp()
+        self.gap = rounded_up((slope * slope - 1) / (slope * slope + 1) / whole_)
+        self.less = rounded_down((-width).exp())
+
+    def of_row(self, rows: ProofRows, n: int) -> np.ndarray:
+        """The mean of row n, rounded up."""
+        row, pad, points, width = rows.values[n], rows.pad, rows.points, self.reach
+        fall = row[:-1] - row[1:]  # fall[j - 1] is that from j - 1 to j
+        best = before = np.zeros(points)
+        for k, (high, low) in enumerate(self.weights):
+            at = pad - k
+            now = high * row[at : at + points]
+            now += low * row[at + width : at + width + points]
+            if k:  # the cell from k - 1 to k
+                f = fall[at : at + points] - self.less * fall[at + width : at + width + points]
+                f *= self.gap
+                f += 2.0**-50 * row[at : at + points]
+                cell = np.maximum(before, now)
+                cell += np.maximum(f, 0.0)
+                best = np.maximum(best, cell)
+            before = now
+        return best * UP
 
 
-def response_taps(epsilon: Decimal, step: Decimal) -> Taps:
-    """The shift k and the weights of R_e at i + k, i + k + 1, i - k and i - k - 1, rounded up."""
-    shift = int(epsilon / step)
-    rest = epsilon - shift * step
-    one = 1 / (1 + epsilon.exp())
+Mean = KernelMean | RangeMean
+
+
+def means(move: Move, step: Decimal) -> list[Mean]:
+    """The means over the pairs of a round of the move's size."""
+    size = Decimal(move.size)
+    if move.kind == "pure":
+        return [response(size, step)]
+    if move.kind == "range":
+        return [RangeMean(size, step)]
+    if move.kind == "gaussian":
+        return [gaussian(size * size, step)]
+    if move.kind == "laplace":
+        return [spread(range_to(size / step), step, lambda u: laplace_delta(u, size))]
+    square = 1 / Decimal(move.sigma) ** 2  # losses up to ten deviations of the shifted noise
+    widest = (1 + size * ((10 * square.sqrt() + square / 2).exp() - 1)).ln()
+    places = sparse_to(widest / step)
+    pairs = (partial(each, square=square, rate=size) for each in (removal, addition))
+    return [spread(places, step, pair) for pair in pairs]
+
+
+def response(epsilon: Decimal, step: Decimal) -> KernelMean:
+    """The mean over R_e: each of its two losses is spread on the lattice points beside it."""
+    k = int(epsilon / step)
+    require(k < MOST, "grid: the step is too small")
+    rest = epsilon - k * step
+    worse = 1 / (1 + epsilon.exp())
     beyond = (rest.exp() - 1) / (step.exp() - 1)
     before = (1 - (-rest).exp()) / (1 - (-step).exp())
-    weights = one * (1 - beyond), one * beyond, (1 - one) * (1 - before), (1 - one) * before
-    return shift, *(rounded_up(w) for w in weights)  # type: ignore[return-value]
+    weights = [worse * beyond, worse * (1 - beyond)]
+    weights += [(1 - worse) * (1 - before), (1 - worse) * before]
+    return KernelMean((-k - 1, -k, k, k + 1), [rounded_up(w) for w in weights], 0.0)
 
 
-def gaussian_kernel(square: Decimal, step: Decimal) -> tuple[int, np.ndarray, float]:
-    """Weights of losses k step, |k| <= reach, and of an infinite loss, of a pair above N_square.
+def gaussian(square: Decimal, step: Decimal) -> KernelMean:
+    """The mean over a pair above N_square, with losses up to ten deviations."""
+    places = range_to(10 * square.sqrt() / step + 1)
+    return spread(places, step, lambda u: gaussian_delta(u.ln(), square))
 
-    The pair's hockey-stick divergence, as a function of u, is the chord of the Gaussian's between
-    lattice points and u = 0, and constant beyond them.
+
+def range_to(most: Decimal) -> range:
+    """All losses of at most so many steps, and the next."""
+    require(most < MOST, "grid: the step is too small")
+    return range(-int(most) - 1, int(most) + 2)
+
+
+def sparse_to(most: Decimal) -> list[int]:
+    """Losses of at most so many steps: all up to 20, and beyond some 12% apart; and the next."""
+    require(most < MOST, "grid: the step is too small")
+    ends = list(range(21))
+    while ends[-1] < most:
+        ends.append(math.ceil(ends[-1] * 1.12))
+    return [-k for k in reversed(ends[1:])] + ends
+
+
+def spread(
+    losses: Iterable[int], step: Decimal, divergence: Callable[[Decimal], Decimal]
+) -> KernelMean:
+    """The mean over a pair above the one whose D is given, with losses on these lattice points.
+
+    Its D is the chord of the given one, begins with 1 at u = 0 and is constant beyond the last u.
     """
-    reach = int(10 * square.sqrt() / step) + 2
-    require(reach <= MOST, "grid: the step is too small")
-    u = [(k * step).exp() for k in range(-reach, reach + 1)]
-    height = [gaussian_delta(k * step, square) for k in range(-reach, reach + 1)]
-    # the loss k step moves u to u e^(-k step): np.convolve reverses its second argument
-    return reach, *spread_outward(u, height)
-
-
-def spread_outward(u: list[Decimal], height: list[Decimal]) -> tuple[np.ndarray, float]:
-    """Weights of the losses ln u and of an infinite one, from heights of the divergence's chord.
-
-    The chord begins with 1 at u = 0 and is constant beyond the last u.
-    """
+    u = [(k * step).exp() for k in losses]
+    height = [divergence(each) for each in u]
     heights, places = [Decimal(1), *height, height[-1]], [Decimal(0), *u, 2 * u[-1]]
     slopes = [(b - a) / (q - p) for a, b, p, q in zip(heights, heights[1:], places, places[1:])]
     bends = [(b - a) * at for a, b, at in zip(slopes, slopes[1:], u)]
     require(min(bends) > -(Decimal(10) ** -40), "grid: the step is too small for the digits used")
-    return np.array([rounded_up(w) for w in bends]), rounded_up(height[-1])
+    return KernelMean(losses, [rounded_up(w) for w in bends], rounded_up(height[-1]))
 
 
 def gaussian_delta(epsilon: Decimal, square: Decimal) -> Decimal:
@@ -345,25 +367,27 @@ def _below(z: Decimal) -> Decimal:
     return Decimal(1) / 2 + total
 
 
-def _above_cells(cells: list[Point], low: Point, high: Point) -> bool:
-    """Whether a chord is above the linear interpolation of ``cells``, constant to their left."""
-    if not cells or high[0] > cells[-1][0]:
-        return False
-    ends = [bisect_left(cells, point[0], key=lambda cell: cell[0]) for point in (low, high)]
-    return (
-        low[1] >= _interpolated(cells, low[0])
-        and high[1] >= _interpolated(cells, high[0])
-        and all(_interpolated([low, high], x) >= cost for x, cost in cells[slice(*ends)])
-    )
+def laplace_delta(u: Decimal, epsilon: Decimal) -> Decimal:
+    """The divergence of lemma 2."""
+    x = u.ln()
+    if x >= epsilon:
+        return Decimal(0)
+    return 1 - (u if x <= -epsilon else ((x - epsilon) / 2).exp())
 
 
-def _interpolated(points: list[Point], x: Decimal) -> Decimal:
-    """The value at x of the piecewise linear function, constant to the left of the points."""
-    after = bisect_left(points, x, key=lambda point: point[0])
-    if after == 0:
-        return points[0][1]
-    (x0, y0), (x1, y1) = points[after - 1 : after + 1]
-    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+def removal(u: Decimal, square: Decimal, rate: Decimal) -> Decimal:
+    """The divergence of (P, Q) of lemma 4."""
+    rest = u - 1 + rate
+    return 1 - u if rest <= 0 else rate * gaussian_delta((rest / rate).ln(), square)
+
+
+def addition(u: Decimal, square: Decimal, rate: Decimal) -> Decimal:
+    """The divergence of (Q, P) of lemma 4."""
+    rest = 1 - u * (1 - rate)
+    if rest <= 0:
+        return Decimal(0)
+    ratio = rest / (u * rate)
+    return u * rate * (gaussian_delta(ratio.ln(), square) + ratio - 1)
 
 
 def rounded_up(value: Decimal) -> float:
@@ -374,25 +398,3 @@ def rounded_up(value: Decimal) -> float:
 def rounded_down(value: Decimal) -> float:
     """A float below a number > 0 that is known in nearly all digits."""
     return float(value) / UP
-
-
-def number(document: dict[str, Any], name: str, *, zero: bool = False) -> float:
-    """A float from 1e-99 to 1e9, or 0 if that may be."""
-    found: Any = document.get(name)
-    good = type(found) in (int, float) and 0 <= found <= 1e9 and (zero or found >= 1e-99)
-    require(good, f"{name}: must be a number above 0")
-    return float(found)
-
-
-def numbers(document: dict[str, Any], name: str) -> list[float]:
-    """Floats from 1e-99 to 1e9."""
-    found = document.get(name)
-    require(isinstance(found, list) and len(found) <= MOST, f"{name}: must be a list of numbers")
-    return [number({name: value}, name) for value in found]  # type: ignore[union-attr]
-
-
-def whole(document: dict[str, Any], name: str, least: int = -MOST) -> int:
-    """An integer from ``least`` to MOST."""
-    found = document.get(name)
-    require(type(found) is int and least <= found <= MOST, f"{name}: must be a whole number")
-    return int(found)  # type: ignore[arg-type]

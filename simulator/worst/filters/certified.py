@@ -1,130 +1,187 @@
-"""Filters with a certificate: a budget proved by recursion for every adversary of a continuum."""
+"""A filter with a certificate: rows of a plan, and moves from row to row for every other round."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, replace
+from functools import cached_property, lru_cache
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.files import write_text
-from simulator.foundations.validation import nonnegative, positive, whole
-from simulator.theory.filters.interface import Filter, Price, RunningFilter, State
-from simulator.theory.filters.rules import certified_step
+from simulator.foundations.files import explained, open_regular, write_text
+from simulator.foundations.validation import nonnegative, numeral, probability_below_one
+from simulator.theory.filters.interface import (
+    Accounted,
+    Filter,
+    OverMenu,
+    Price,
+    RunningFilter,
+    State,
+)
+from simulator.theory.filters.rules import AS_STORED, UP
+from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
-from simulator.theory.outward import below
-from simulator.worst.filters import certificate_check, certificates
-from simulator.worst.filters.certified_budget import CostShape, ProofLayout, largest_layout, layout
-from simulator.worst.filters.planned import PlannedFilter
-from simulator.worst.filters.plans import Plan, is_planned, planned_filter, require_range
-from simulator.worst.filters.sampled import SampledFilter, sampled_filter
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.worst.filters import certificate_format
+from simulator.worst.filters.certificate_check import Proved, check
+from simulator.worst.filters.certificate_format import PARAMETERS, SAMPLED, Certificate
+from simulator.worst.filters.planned_lattice import PlanLattice
+from simulator.worst.filters.planned_rows import Falls, Run
 
-UNITS = 1000
-"""Units of a budget: more make the costs of small rounds closer to eps^2, and take longer."""
-RESERVE = 0.005
-"""Share of the units, one at least, that no round may spend: the costs of the smallest rounds rest
-on them."""
-COSTS_ONLY = "costs-only"
-"""Written after the numbers of a filter without basic composition."""
+MOST_BYTES = 1 << 24
+"""Of a certificate's file."""
+FAMILIES: dict[str, Callable[..., Guarantee]] = {
+    "pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP, SAMPLED: SubsampledGaussianDP,
+}  # fmt: skip
+ROWS_ONLY = ",rows-only"
+"""Written after the certificate of a filter without basic composition."""
+NAMES = f"{', '.join(PARAMETERS)} or {SAMPLED}:SIGMA"
 
 
 @dataclass(frozen=True)
 class CertifiedFilter(Filter):
-    """A filter whose budget of squared epsilons is proved for all adversaries, by a certificate.
+    """A filter that admits a plan as far as any sound filter can, and prices every other round.
 
-    A round of an eps-DP mechanism costs eps^2, up to a few percent more where eps^2 is about one
-    unit, or less with an ``order``; a mu-GDP one costs mu^2. Rounds are admitted while costs add up
-    to at most :attr:`budget`, or, with ``basic``, while the epsilons add up to at most epsilon.
-
-    Made by :func:`certified_filter`, which finds the unit and checks it. Another unit is checked
-    when the promise is first used as a bound, and refused there if it proves nothing.
+    Row n is what an adversary can reach if the plan's last n rounds are left. A round that follows
+    the plan falls one row. Any other falls to the largest row from which it gains nothing, whatever
+    the answers were: so the adversary may leave the plan at any time, and its order counts. Made by
+    :func:`~simulator.worst.filters.plans.certified_filter`. Other numbers are checked when the
+    promise is first used as a bound, and refused there if they prove nothing.
 
     Attributes
     ----------
     epsilon, delta, rounds_delta : as of :class:`Filter`.
-    largest : rounds of eps-DP mechanisms up to this eps are covered.
-    unit, units : the rows of the proof, in squared epsilons, and how many there are.
-    reserve : in units.
-    order : of the cost, see :class:`~simulator.worst.filters.certified_budget.CostShape`.
+    plan : (kind, size, rounds) of each stretch of the plan that is admitted, in its order.
+    moves : (kind, size, falls) of the listed rounds. ``falls`` are pairs (row, fall): from that row
+        on a round falls so many rows; 0 where it is refused. Kinds and sizes are those of
+        :mod:`simulator.worst.filters.certificate_check`.
+    pool, floor : squares for rounds smaller than all of the plan, and those that are kept below.
+    lattice : of the proof.
     basic : whether basic composition admits rounds, too.
     """
 
     _: KW_ONLY
-    largest: float
-    unit: float
-    units: int = UNITS
-    reserve: float = RESERVE * UNITS
-    order: float = 0.0
+    plan: tuple[Run, ...]
+    moves: tuple[tuple[str, float, Falls], ...]
+    lattice: PlanLattice
+    pool: float = 0.0
+    floor: float = 0.0
     basic: bool = True
     name = "certified"
     source = "a recursion with a certificate, see simulator.worst.filters.certificate_check"
-    sums = rounds_up = True
-    step = staticmethod(certified_step)
+    prices_vary = False
 
     def _check(self) -> None:
         super()._check()
-        for name in ("largest", "unit", "reserve"):
-            object.__setattr__(self, name, positive(f"a filter's {name}", getattr(self, name)))
-        object.__setattr__(self, "units", whole("a filter's units", self.units, 2))
-        object.__setattr__(self, "order", nonnegative("a filter's order", self.order))
-        if self.order > 1e6:
-            raise InvalidInput(f"a filter's order must be at most 1e6, not {self.order!r}")
+        try:
+            certificate_format.read(json.dumps(self.certificate()))
+        except (certificate_format.Refused, TypeError, ValueError) as error:
+            raise InvalidInput(f"the numbers of a certified filter: {error}") from None
 
     def __str__(self) -> str:
-        numbers = (self.epsilon, self.delta, self.rounds_delta, self.largest, self.unit)
-        text = ",".join(map(repr, (*numbers, self.units, self.reserve, self.order)))
-        return f"{self.name}:{text}" + ("" if self.basic else f",{COSTS_ONLY}")
+        text = json.dumps(self.certificate(), separators=(",", ":"))
+        return f"{self.name}:{text}" + ("" if self.basic else ROWS_ONLY)
 
     @property
-    def budget(self) -> float:
-        """The largest sum of costs. One of the units is for rounds that begin a unit."""
-        return below((self.units - 1) * self.unit)
+    def rows(self) -> int:
+        """The number of the first row: the rounds of the plan."""
+        return sum(rounds for *_, rounds in self.plan)
+
+    @property
+    def largest(self) -> dict[str, float]:
+        """The largest size of each kind that is covered."""
+        return {kind: size for kind, size, _ in sorted(self.moves)}
 
     @property
     def initial(self) -> State:
         """See :meth:`Filter.initial`."""
-        basic = self.epsilon if self.basic else 0.0
-        budgets = (self.budget, basic, self.rounds_delta)
-        proof = (self.unit, self.reserve * self.unit, self.largest, self.order)
-        return (0.0,) * 5 + budgets + proof
+        return (*_start(self), _table_of(self))
 
-    def cost(self, epsilon: float) -> float:
-        """The cost of a round of an epsilon-DP mechanism; infinite where no sum has room for it.
-
-        Of a Gaussian one for ``epsilon`` = -mu.
-        """
-        found = certified_step(replace(self, basic=False).initial, float(epsilon), 0.0)
-        return float(found[1][0]) if found[0] else math.inf
+    @staticmethod
+    def step(state: State, *price: Any) -> tuple[bool, State]:
+        """State: row, pool spent, sum of epsilon and of delta with their errors, and the table."""
+        *numbers, table = state
+        admitted, after = table.rule(price)(tuple(numbers), 0.0, 0.0)
+        return (True, (*after, table)) if admitted else (False, state)
 
     def price(self, guarantee: Guarantee) -> Price:
-        """The pure epsilon, or -mu where the Gaussian pair of another mechanism costs less.
-
-        A round at -mu has no part in basic composition.
-        """
+        """The move, the squares of the pool (-1 if none), epsilon and delta of a round."""
         core = guarantee.core
-        choices = [x for x in (core.pure_epsilon, -core.gdp_mu) if math.isfinite(x)]
-        if not choices:
-            raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
-        if isinstance(core, PureDP):
-            return choices[0], guarantee.leak
-        return min(choices, key=self.cost), guarantee.leak
+        if core.pure_epsilon == 0.0:
+            return (_FREE, -1.0, 0.0, guarantee.leak)
+        sizes = {"pure": core.pure_epsilon, "range": core.range_width, "gaussian": core.gdp_mu}
+        if isinstance(core, SubsampledGaussianDP):
+            sizes |= self._sampled(core.sigma, core.rate)
+        elif isinstance(core, GaussianDP):
+            sizes |= self._sampled(1.0 / core.mu, 1.0)
+        return self._price(sizes, core.pure_epsilon, guarantee.leak, str(guarantee))
 
-    def fresh(self) -> RunningCertified:
-        """A filter with nothing spent."""
-        return RunningCertified(self)
+    def _sampled(self, sigma: float, rate: float) -> dict[str, float]:
+        """The rate of a round by each listed kind whose sigma is not above its own."""
+        return {k: rate for k in self.largest if SAMPLED in k and sigma_of(k) <= sigma}
+
+    def price_of(self, mechanism: Accounted, relation: Any) -> Price:
+        """The price of its Laplace law where the filter has moves of them, else of its guarantee.
+
+        See :meth:`Filter.price_of`.
+        """
+        law = mechanism.worst_law(relation)
+        if isinstance(law, LaplaceLaw) and "laplace" in self.largest:
+            return self.price_of_size("laplace", law.epsilon)
+        return super().price_of(mechanism, relation)
+
+    def price_of_size(self, kind: str, size: float, delta: float = 0.0) -> Price:
+        """The price of a round of a listed kind, with a delta of its own."""
+        size = nonnegative("a round's size", size)
+        name, _, sigma = kind.partition(":")
+        if kind != "laplace" and name not in FAMILIES:
+            raise InvalidInput(f"a round is of {NAMES}, not {kind!r}")
+        if kind != "laplace" or size == 0.0:
+            numbers = [numeral(sigma), size] if name == SAMPLED else [size]
+            return (*self.price(FAMILIES.get(name, PureDP)(*numbers))[:3], delta)
+        return self._price({"laplace": size, "pure": size}, size, delta, "Laplace noise")
+
+    def _price(
+        self, sizes: dict[str, float], epsilon: float, delta: float, round_: str
+    ) -> tuple[int, float, float, float]:
+        largest = self.largest
+        listed = {k: size for k, size in sizes.items() if k in largest and math.isfinite(size)}
+        if not listed:
+            kinds = ", ".join(largest)
+            raise NotApplicable(f"the certified filter of {kinds} cannot account for {round_}")
+        squares = []
+        if epsilon * epsilon <= min(self.floor, 0.25):
+            squares.append(small_cost(epsilon, self.floor) * (1.0 + 2.0**-40))
+        if math.isfinite(sizes.get("gaussian", math.inf)):
+            squares.append(sizes["gaussian"] ** 2)
+        small = min(epsilon, *sizes.values()) < min(size for _, size, _ in self.plan)
+        square = min(squares, default=-1.0) if small and self.pool else -1.0
+        found = [self._move(kind, size) for kind, size in listed.items()]
+        top = _table_of(self).next[:, -1]
+        return max(found, key=lambda move: top[move]), square, epsilon, delta
+
+    def _move(self, kind: str, size: float) -> int:
+        """The first move of a kind whose size is at least ``size``."""
+        fit = (i for i, (k, s, _) in enumerate(self.moves) if k == kind and s >= size)
+        return next(fit, _NONE)
+
+    def over_menu(self, prices: Sequence[Price]) -> OverMenu:
+        """See :meth:`Filter.over_menu`. A round's number is its place in the list."""
+        step = _table_of(self).rule(*map(tuple, prices))
+        return OverMenu(step, _start(self), [(float(i), 0.0) for i in range(len(prices))])
 
     def with_one_sum(self, epsilon: float) -> Filter:
-        """See :meth:`Filter.with_one_sum`.
-
-        A play beyond the budget of costs is within basic composition: it gets nothing at epsilon.
-        """
+        """See :meth:`Filter.with_one_sum`. A play beyond the rows pays nothing at epsilon."""
         return replace(self, basic=False) if epsilon >= self.epsilon else self
 
     def bounds_delta(self, epsilon: float) -> float:
@@ -137,32 +194,54 @@ class CertifiedFilter(Filter):
         self.verify()
         return super().bounds_epsilon(delta)
 
-    @property
-    def layout(self) -> ProofLayout:
-        """The lattice and the cells of the proof."""
-        return layout(self.epsilon, self.shape, self.unit, self.units)
-
-    @property
-    def shape(self) -> CostShape:
-        """The cost up to rounding in cells."""
-        return CostShape(self.largest, self.order, self.reserve)
-
     def certificate(self) -> dict[str, Any]:
         """The certificate as plain values: what the file has."""
-        promise = (self.epsilon, self.delta, self.rounds_delta)
-        return certificates.document(promise, self.shape, self.layout, self.budget)
+        made = {
+            "dpcompose": certificate_format.NAME,
+            "version": 1,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "rounds_delta": self.rounds_delta,
+            "rows": self.rows,
+            "plan": [list(run) for run in self.plan],
+            "moves": [
+                {"kind": kind, "size": size, "falls": [list(pair) for pair in falls]}
+                for kind, size, falls in self.moves
+            ],
+            "pool": {"squares": self.pool, "floor": self.floor},
+            "grid": asdict(self.lattice),
+        }
+        return made | {"digest": certificate_format.digest_of(made)}
 
-    def verify(self) -> float:
-        """The delta that the certificate proves, without the rounds' own deltas.
-
-        Takes as long as the last part of the search, once. Raises NotApplicable where it proves
-        nothing.
-        """
-        return _verified(replace(self, basic=True))
+    def verify(self) -> Proved:
+        """What the certificate proves. Raises NotApplicable where it proves nothing."""
+        try:
+            return proof(replace(self, basic=True))
+        except certificate_format.Refused as error:
+            raise NotApplicable(f"the certificate of the filter proves nothing: {error}") from None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the certificate as JSON. Raises InvalidInput where the file cannot be written."""
-        write_text(path, json.dumps(self.certificate(), indent=1) + "\n")
+        write_text(path, json.dumps(self.certificate()) + "\n")
+
+    @classmethod
+    def of(cls, found: Certificate, *, basic: bool = True) -> CertifiedFilter:
+        """The filter of a certificate, which is checked when the promise is used."""
+        return cls(
+            found.epsilon,
+            found.delta,
+            found.rounds_delta,
+            plan=found.plan,
+            moves=tuple((move.kind, move.size, move.falls) for move in found.moves),
+            lattice=PlanLattice(found.step, found.first, found.start, found.last),
+            pool=found.squares,
+            floor=found.floor,
+            basic=basic,
+        )
+
+    def fresh(self) -> RunningCertified:
+        """A filter with nothing spent."""
+        return RunningCertified(self)
 
 
 class RunningCertified(RunningFilter):
@@ -170,120 +249,147 @@ class RunningCertified(RunningFilter):
 
     spec: CertifiedFilter
 
-    def admit(self, epsilon: float, delta: float = 0.0) -> bool:
-        """Account for a round of an (epsilon, delta)-DP mechanism, if it is admitted.
+    def admit(self, size: float, delta: float = 0.0, kind: str | None = None) -> bool:
+        """Account for a round of a listed kind, by default the plan's first, if it is admitted.
 
         Returns whether it may run. A refused round costs nothing.
         """
-        guarantee = parse_guarantee(f"approx:{epsilon!r},{delta!r}") if delta else PureDP(epsilon)
-        admitted, self.state = self._step(guarantee)
+        delta = probability_below_one("a round's delta", delta)
+        price = self.spec.price_of_size(kind or self.spec.plan[0][0], size, delta)
+        admitted, self.state = self.spec.step(self.state, *price)
         return admitted
 
     @property
-    def charged(self) -> float:
-        """The sum of costs, in squared epsilons."""
-        return float(self.state[0])
+    def rows_left(self) -> int:
+        """How many rounds of the plan are left; -1 where only basic composition is."""
+        return int(self.state[0])
 
-    @property
-    def remaining(self) -> float:
-        """What is left of the budget of costs, in squared epsilons."""
-        return max(self.spec.budget - self.charged, 0.0)
+
+_FREE, _NONE = -2, -1
+"""Moves of rounds that cost nothing, and that no move covers: the last two lines of a table."""
+
+
+def _start(filter_: CertifiedFilter) -> tuple[float, ...]:
+    return (float(filter_.rows), 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class _Table:
+    """The row that follows each row, of each move, and the rules for listed prices."""
+
+    def __init__(self, filter_: CertifiedFilter) -> None:
+        self.filter, self.rules = filter_, {}  # type: ignore[var-annotated]
+
+    @cached_property
+    def next(self) -> NDArray[np.int64]:
+        """A line for each move; then that of free rounds, and that of refused ones."""
+        rows = self.filter.rows
+        found = np.full((len(self.filter.moves) + 2, rows + 1), -1, dtype=np.int64)
+        for line, (_, _, falls) in zip(found, self.filter.moves):
+            for row, fall in falls:
+                line[row:] = np.arange(row, rows + 1) - fall if fall else -1
+        found[_FREE] = np.arange(rows + 1)
+        return found
+
+    def rule(self, *prices: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
+        """The step of the filter for rounds at these prices, by their place."""
+        if prices not in self.rules:
+            self.rules[prices] = _rule(self, prices)
+        return self.rules[prices]
+
+
+@lru_cache(maxsize=16)
+def _table_of(filter_: CertifiedFilter) -> _Table:
+    return _Table(filter_)
+
+
+def _rule(table: _Table, prices: Sequence[tuple[Any, ...]]) -> Callable[..., tuple[bool, Any]]:
+    own = table.filter
+    moves, squares, epsilons, deltas = (np.array(column) for column in zip(*prices))
+    following = table.next[moves]
+    pool, leak_budget = own.pool, own.rounds_delta
+    basic = own.epsilon if own.basic else 0.0
+    epsilons = np.minimum(epsilons, 2.0 * basic + 1.0) if own.basic else 0.0 * deltas
+    as_stored, up = AS_STORED, UP
+
+    def step(state, place, _):  # type: ignore[no-untyped-def]
+        row, pooled, spent, spent_error, leaked, leaked_error = state
+        at, now = int(place), int(row)
+        epsilon, delta, square = float(epsilons[at]), float(deltas[at]), float(squares[at])
+        total, leaks = spent + epsilon, leaked + delta
+        spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
+        leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+        if not leaks + leaked_error <= leak_budget * as_stored:
+            return False, state
+        after = -1
+        if now >= 0:
+            if square >= 0.0 and (pooled + square) * up <= pool:
+                pooled = (pooled + square) * up
+                after = now
+            else:
+                after = following[at, now]
+        if after < 0 and not 0.0 < total + spent_error <= basic * as_stored:
+            return False, state
+        return True, (float(after), pooled, total, spent_error, leaks, leaked_error)
+
+    return step
 
 
 @lru_cache(maxsize=64)
-def _verified(filter_: CertifiedFilter) -> float:
+def proof(filter_: CertifiedFilter) -> Proved:
+    """What the filter's certificate proves. Raises Refused where it proves nothing."""
+    return check(json.dumps(filter_.certificate()))
+
+
+def small_cost(epsilon: float, floor: float) -> float:
+    """The squares of the pool for a round of epsilon, by lemma 6 of the check."""
+    square = epsilon * epsilon
+    ratio = square / floor
+    gain = (ratio + math.sqrt(ratio * ratio + 4.0)) / 2.0
+    return square * gain * (1.0 + gain * square / 2.0)
+
+
+def sigma_of(kind: str) -> float:
+    """The sigma of a kind of sampled Gaussians."""
+    return float(kind.partition(":")[2])
+
+
+def read_certificate(path: str | PathLike[str]) -> str:
+    """The text of a certificate file. Raises InvalidInput where it cannot be read."""
+    with explained("read", Path(path)), open_regular(Path(path), "rb") as file:
+        content = file.read(MOST_BYTES + 1)
     try:
-        return certificate_check.check(json.dumps(filter_.certificate()))
-    except certificate_check.Refused as error:
-        raise NotApplicable(f"the certificate of the filter proves nothing: {error}") from None
+        if content is None or len(content) > MOST_BYTES:
+            raise ValueError
+        return content.decode()
+    except ValueError:
+        raise InvalidInput(f"{path} is not a certificate of a filter") from None
 
 
-def certified_filter(
-    family: str | PureDP,
-    epsilon: float,
-    delta: float,
-    rounds_delta: float = 0.0,
-    *,
-    units: int = UNITS,
-    order: float = 0.0,
-    reserve: float | None = None,
-    sigmas: Sequence[float] | None = None,
-    plan: Plan | None = None,
-    sizes: Sequence[float] = (),
-    pool: float | None = None,
-    spare: float | None = None,
-) -> CertifiedFilter | SampledFilter | PlannedFilter:
-    """The filter with the largest budget that the recursion finds, its certificate checked.
+def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
+    """The filter of a certificate file; its numbers are checked when its promise is used.
 
-    Parameters
-    ----------
-    family : ``"pure:0.5"`` or ``PureDP(0.5)``: every eps-DP mechanism with eps up to 0.5, chosen
-        adaptively, and any Gaussian one. ``"laplace:0.5"``, ``"range:0.5"`` and mixtures as
-        ``"pure:0.2+laplace:0.5"``: Laplace noise on one number, mechanisms of bounded range, each
-        by laws of their own. ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma
-        from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively. For Gaussian noise
-        alone see :class:`~simulator.theory.filters.gaussian.GaussianFilter`, which is exact.
-    epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
-    units : rows of the proof. Time grows with their square; 1,000 take about half a minute.
-    order : of the cost. 0 charges eps^2; a larger one charges less for large rounds, from a smaller
-        budget.
-    reserve : in units; more make the costs of the smallest rounds closer to eps^2, and take as much
-        from the budget.
-    sigmas : of subsampled Gaussians, the sigmas with costs of their own.
-    plan, sizes, pool, spare : the rounds that are expected, as ``"pure:0.1*2,pure:0.01"``: as many
-        of them are admitted as by any sound filter. See
-        :func:`~simulator.worst.filters.plans.planned_filter`.
-
-    Raises
-    ------
-    InvalidInput : another family, or a number out of its range.
-    NotApplicable : no budget was found.
+    Raises InvalidInput for a file that is no certificate, or that was changed.
     """
-    if plan is not None or is_planned(str(family)):
-        epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
-        leaks = nonnegative("rounds_delta", rounds_delta)
-        return planned_filter(
-            str(family), (epsilon, delta, leaks), plan, sizes=sizes, pool=pool, spare=spare
-        )
-    if sizes or pool is not None or spare is not None:
+    text = read_certificate(path)
+    try:
+        found = certificate_format.read(text)
+    except certificate_format.Refused as error:
+        raise InvalidInput(f"{path} is not a certificate of a filter: {error}") from None
+    return CertifiedFilter.of(found)
+
+
+def parse_certified(values: str) -> CertifiedFilter:
+    """Read a certificate's file, or what ``str()`` writes after ``certified:``.
+
+    Raises InvalidInput on anything else.
+    """
+    if values.endswith(".json"):
+        return read_certified(values)
+    basic = not values.endswith(ROWS_ONLY)
+    try:
+        found = certificate_format.read(values.removesuffix(ROWS_ONLY))
+    except certificate_format.Refused as error:
         raise InvalidInput(
-            "sizes, a pool and a spare share are of a filter with a plan; give a plan"
-        )
-    kind = parse_guarantee(family) if isinstance(family, str) else family
-    units = whole("units", units, 2)
-    if units > 10_000:
-        raise InvalidInput(f"units must be at most 10000, not {units}")
-    if isinstance(kind, SubsampledGaussianDP) and kind.rate > 0.0:
-        epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
-        require_range(epsilon, delta)
-        if rounds_delta:
-            raise InvalidInput("subsampled Gaussians have no rounds_delta; leave it out")
-        return sampled_filter(kind, (epsilon, delta), units, sigmas)
-    if not isinstance(kind, PureDP) or not kind.epsilon > 0.0:
-        raise InvalidInput(
-            "a certified filter is for pure:EPSILON, laplace:EPSILON or range:EPSILON, the largest "
-            "of a round, mixtures as pure:0.2+laplace:0.5, or subsampled-gaussian:SIGMA,RATE, the "
-            f"smallest sigma and largest rate, not {family}; Gaussians have the filter "
-            "gaussian:EPSILON,DELTA, which is exact, zCDP has zcdp:EPSILON,DELTA"
-        )
-    trial = CertifiedFilter(
-        epsilon,
-        delta,
-        rounds_delta,
-        largest=kind.epsilon,
-        unit=1.0,
-        units=units,
-        reserve=max(RESERVE * units, 1.0) if reserve is None else reserve,
-        order=order,
-    )
-    target = trial.delta - trial.rounds_delta
-    require_range(trial.epsilon, target)
-    rounding = trial.epsilon / 2.0**50  # the check takes it off, for sums of epsilons
-    if not rounding < target / 2.0:
-        raise NotApplicable(
-            f"delta = {target:g} is within the rounding of sums of epsilons up to {trial.epsilon:g}"
-        )
-    found = largest_layout(trial.epsilon, target - rounding, trial.shape, units)
-    filter_ = replace(trial, unit=found.unit)
-    filter_.verify()
-    return filter_
+            f"certified:{values:.60} is neither certified:FILE.json nor a certificate: {error}"
+        ) from None
+    return CertifiedFilter.of(found, basic=basic)

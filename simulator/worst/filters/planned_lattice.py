@@ -6,14 +6,12 @@ This arithmetic rounds to nearest, for the search of :mod:`simulator.worst.filte
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-
-from simulator.worst.filters.certified_budget import gaussian_weights
-from simulator.worst.filters.certified_budget import response_weights as response
 
 Floats = NDArray[np.float64]
 Step = tuple[str, float]
@@ -24,7 +22,6 @@ Step = tuple[str, float]
 class PlanLattice:
     """The points ln u = i step for first <= i <= last; epsilon is between start and start + 1."""
 
-    _: KW_ONLY
     step: float
     first: int
     start: int
@@ -45,7 +42,7 @@ class Mean:
         self.infinite, self.kernel, self.range = 0.0, np.zeros(0), 0
         self.taps: list[tuple[int, float]] = []
         if kind == "pure":
-            shift, (up, farther_up, down, farther_down) = response(size, h)
+            shift, (up, farther_up, down, farther_down) = response_weights(size, h)
             self.taps = [(shift, up), (shift + 1, farther_up)]
             self.taps += [(-shift, down), (-shift - 1, farther_down)]
             self.taps = [(k, w) for k, w in self.taps if w > 1e-15]
@@ -100,6 +97,32 @@ class Mean:
 def steps_of(size: float, step: float) -> int:
     """How many lattice steps hold a size, exactly."""
     return math.ceil(Fraction(size) / Fraction(step))
+
+
+def response_weights(epsilon: float, step: float) -> tuple[int, tuple[float, ...]]:
+    """The shift k and the weights of randomized response at k, k + 1, -k and -k - 1 steps of u."""
+    shift = int(epsilon / step)
+    rest = max(epsilon - shift * step, 0.0)
+    worse = 1.0 / (1.0 + math.exp(epsilon))
+    up, down = math.expm1(rest) / math.expm1(step), math.expm1(-rest) / math.expm1(-step)
+    better = 1.0 - worse
+    return shift, (worse * (1.0 - up), worse * up, better * (1.0 - down), better * down)
+
+
+def gaussian_weights(square: float, step: float) -> tuple[Floats, float]:
+    """The masses of losses -reach, ..., reach steps and of an infinite one, spread outward."""
+    mu, reach = math.sqrt(square), int(10 * math.sqrt(square) / step) + 2
+    ends = step * np.arange(-reach, reach + 1)
+    masses = [
+        np.diff(scipy.special.ndtr((ends + shift) / mu)) for shift in (-square / 2, square / 2)
+    ]
+    low, high = np.exp(-ends[:-1]), np.exp(-ends[1:])
+    right = np.clip((masses[0] * low - masses[1]) / (low - high), 0.0, masses[0])
+    weights = np.zeros(len(ends))
+    weights[1:] += right
+    weights[:-1] += masses[0] - right
+    weights[0] += scipy.special.ndtr((ends[0] - square / 2) / mu)
+    return weights, float(scipy.special.ndtr((square / 2 - ends[-1]) / mu))
 
 
 def laplace_weights(size: float, step: float) -> Floats:

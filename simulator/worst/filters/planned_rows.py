@@ -2,7 +2,7 @@
 
 Row n is the largest delta, from each loss, of the plan's last n rounds played as planned. A round
 leads from row n to the largest row from which no adversary gains over row n. This search rounds to
-nearest; what it finds is checked by :mod:`simulator.worst.filters.planned_check`.
+nearest; what it finds is checked by :mod:`simulator.worst.filters.certificate_check`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The sigma and the rate of a round are chosen adaptively. A round costs the least listed cost whose
 rate, in the row of the largest listed sigma that is not above its own, is at least its own. This
 search rounds to nearest; what it finds is checked by
-:mod:`simulator.worst.filters.sampled_check`.
+:mod:`simulator.worst.filters.certificate_check`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
+from simulator.theory.laws.gaussian_curve import gaussian_mu
 from simulator.theory.outward import below
-from simulator.worst.filters.certified_budget import gaussian_mu
 
 Floats = NDArray[np.float64]
 

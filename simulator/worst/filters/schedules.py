@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
@@ -14,20 +14,16 @@ from simulator.theory.filters.named import filter_class
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
-from simulator.worst.filters.admitted import (
-    PUBLISHED,
-    most_rounds,
-    planned_rounds,
-    rounds_admitted,
-)
-from simulator.worst.filters.planned import PlannedFilter
-from simulator.worst.filters.sampled import SampledFilter
+from simulator.worst.filters.admitted import PUBLISHED, most_rounds, rounds_admitted
+from simulator.worst.filters.certificate_format import SAMPLED
+from simulator.worst.filters.certified import CertifiedFilter, sigma_of
 from simulator.worst.filters.sampled_budget import FINE_ORDERS, renyi_share
 
 SHARES = (500, 200, 100, 50, 20, 10, 5, 2)
 """The promised epsilon over those of constant schedules."""
 MOST = 20_000
 """Most rounds of a schedule that is played round by round."""
+MOST_ROUNDS = 10**7
 
 Schedule = Callable[[], Iterator[Guarantee]]
 
@@ -71,20 +67,16 @@ def admitted(filter_: Filter, schedule: Iterator[Guarantee]) -> int:
 
 
 def pure_rows(
-    filters: dict[str, Filter],
-    promise: tuple[float, float],
-    largest: float,
-    epsilons: Sequence[float] | None = None,
+    promise: tuple[float, float], largest: float, epsilons: Sequence[float] | None = None
 ) -> list[ScheduleRow]:
     """The rows of pure mechanisms: constant schedules of ``epsilons``, or the usual schedules.
 
-    ``filters``, by name, are shown beside the published ones and the residue filter of that
-    promise. The usual schedules are the constant ones of epsilon / 500 to epsilon / 2 as far as
-    they are not above ``largest``, one that falls with the fourth root of the round, and two large
-    rounds followed by small ones.
+    Under the residue filter of that promise and the published ones. The usual schedules are the
+    constant ones of epsilon / 500 to epsilon / 2 as far as they are not above ``largest``, one that
+    falls with the fourth root of the round, and two large rounds followed by small ones.
     """
     epsilon = promise[0]
-    every = dict(filters)
+    every: dict[str, Filter] = {}
     for name in ("residue", *PUBLISHED):
         try:
             made = filter_class(name)(*promise)
@@ -111,7 +103,25 @@ def _or_none(count: Callable[..., int], *arguments: Any) -> int:
         return 0
 
 
-def planned_rows(found: PlannedFilter, sizes: Sequence[float] | None = None) -> list[ScheduleRow]:
+def planned_rounds(filter_: CertifiedFilter, kind: str, size: float) -> int:
+    """How many rounds of one kind and size a filter with a certificate admits."""
+    price = filter_.price_of_size(kind, size)
+    state, count = filter_.initial, 0
+    while count < MOST_ROUNDS:
+        admitted_, state = filter_.step(state, *price)
+        if not admitted_:
+            break
+        count += 1
+    return count
+
+
+def rows_of(found: CertifiedFilter, sizes: Sequence[float] | None = None) -> list[ScheduleRow]:
+    """The rows of a filter with a certificate, of rounds of ``sizes`` or the usual ones."""
+    sampled = any(SAMPLED in kind for kind in found.largest)
+    return sampled_rows(found) if sampled else planned_rows(found, sizes)
+
+
+def planned_rows(found: CertifiedFilter, sizes: Sequence[float] | None = None) -> list[ScheduleRow]:
     """The rows of a filter with a plan: constant schedules of each kind of round that it takes.
 
     Pure rounds have the other filters beside.
@@ -124,7 +134,11 @@ def planned_rows(found: PlannedFilter, sizes: Sequence[float] | None = None) -> 
         if sizes is None:
             shown = [size for size in shown if admitted_of[size]]
         if kind == "pure" and shown:
-            rows += pure_rows({"certified": found}, promise, largest, shown)
+            beside = pure_rows(promise, largest, shown)
+            rows += [
+                replace(row, rounds={"certified": admitted_of[size], **row.rounds})
+                for row, size in zip(beside, shown, strict=True)
+            ]
         else:
             rows += [
                 ScheduleRow(f"constant {kind} {size:.4g}", {"certified": admitted_of[size]})
@@ -149,13 +163,14 @@ def usual(epsilon: float, largest: float) -> dict[str, Schedule]:
     }
 
 
-def sampled_rows(found: SampledFilter) -> list[ScheduleRow]:
+def sampled_rows(found: CertifiedFilter) -> list[ScheduleRow]:
     """The rows of Gaussians on Poisson samples: constant parameters, and rates that rise.
 
     Beside the filter stands Renyi accounting at the best order for the schedule.
     """
-    sigma, largest = found.sigmas[0], found.rates[0][-1]
-    wide = found.sigmas[len(found.sigmas) // 2]
+    kinds = sorted(found.largest, key=sigma_of)
+    sigma, largest = sigma_of(kinds[0]), found.largest[kinds[0]]
+    wide = sigma_of(kinds[len(kinds) // 2])
     rows = []
     for noise, share in ((sigma, 1), (sigma, 2), (sigma, 5), (sigma, 10), (wide, 1), (wide, 2)):
         rate = largest / share
@@ -168,7 +183,7 @@ def sampled_rows(found: SampledFilter) -> list[ScheduleRow]:
 
 
 def _sampled_row(
-    found: SampledFilter, name: str, schedule: list[SubsampledGaussianDP]
+    found: CertifiedFilter, name: str, schedule: list[SubsampledGaussianDP]
 ) -> ScheduleRow:
     renyi, promise = 0, (found.epsilon, found.delta)
     distinct = dict.fromkeys(schedule)

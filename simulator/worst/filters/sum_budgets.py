@@ -20,7 +20,6 @@ from simulator.theory.filters.rules import AS_STORED
 from simulator.theory.filters.sums import SumFilter
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
 from simulator.theory.inverse import crossing
-from simulator.worst.filters.certified import CertifiedFilter
 
 _ROUNDING = 1e-10
 """Largest relative effect on a budget of the filters' outward rounding over 10^5 rounds."""
@@ -104,16 +103,6 @@ def _(filter_: RogersFilter, largest: float) -> Budget:
 
     ratio = math.expm1(largest) / largest
     return _about(lambda epsilon: epsilon * epsilon, limit(ratio), limit(1.0))
-
-
-@budget_of.register
-def _(filter_: CertifiedFilter, largest: float) -> Budget:
-    if filter_.basic:
-        raise NotApplicable(
-            "the certified filter keeps a second sum for basic composition; search at its epsilon "
-            "or above, or with basic=False"
-        )
-    return _about(filter_.cost, filter_.budget, filter_.budget)
 
 
 def _about(cost: Callable[[float], float], certain: float, possible: float) -> Budget:

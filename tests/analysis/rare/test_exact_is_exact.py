@@ -17,28 +17,8 @@ from simulator.engine.block import covering_engine
 from simulator.engine.enumerated.tracing import ways
 from simulator.engine.specification import Specification
 from simulator.foundations.ties import tolerance
+from tests.helpers.every_play import hockey_stick, law_of_plays
 from tests.helpers.small_games import ALICE, WITH_ALICE, on_alice
-
-
-def law_of_plays(rule, epsilons, rounds):
-    """The losses of all plays of a rule without coins, and their probabilities in experiment 0."""
-    plays = [(rule.state, math.nan, 0.0, 1.0)]
-    for i in range(rounds):
-        longer = []
-        for state, answer, loss, chance in plays:
-            state, move = rule.step(state, i, answer, None)
-            epsilon = epsilons[move]
-            truth = 1.0 / (1.0 + math.exp(-epsilon))
-            # in experiment 0 the database has nobody: the true answer is 0
-            longer.append((state, 0.0, loss + epsilon, chance * truth))
-            longer.append((state, 1.0, loss - epsilon, chance * (1.0 - truth)))
-        plays = longer
-    return np.array([play[2] for play in plays]), np.array([play[3] for play in plays])
-
-
-def hockey_stick(law, epsilon):
-    losses, chances = law
-    return math.fsum(chances * np.maximum(0.0, -np.expm1(epsilon - losses)))
 
 
 def signed_zero(state, i, answer, coins):

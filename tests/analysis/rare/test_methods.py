@@ -3,16 +3,17 @@
 Statistical tests have fixed seeds; their intervals have confidence 1 - ALARM.
 """
 
+from dataclasses import replace
+
 import pytest
 
-from simulator import Database, PureDP, simulate
+from simulator import Laplace, PureDP, simulate
 from simulator.adversaries.registry import make
 from simulator.analysis.rare import estimate_rare
 from simulator.analysis.rare.events import Question, chosen
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.errors import NotApplicable
-from simulator.mechanisms import LocalSensitivityMedian
 from tests.helpers.interval_coverage import narrow
 from tests.helpers.rare_cases import (
     ALARM,
@@ -24,7 +25,7 @@ from tests.helpers.rare_cases import (
     estimated,
     graph_of,
 )
-from tests.helpers.small_games import WITH_ALICE, WITHOUT_ALICE, Survey, survey, unlisted
+from tests.helpers.small_games import ALICE, WITH_ALICE, WITHOUT_ALICE, Survey, survey, unlisted
 from tests.helpers.trees import expectation, hockey_stick, leaves
 
 
@@ -89,14 +90,19 @@ def test_one_sample_serves_both_directions(theta):
         assert tail.lower <= exact.tail(1.05) <= tail.upper
 
 
-def median_asked(coins):
-    first = Database([0.1, 0.4, 0.5, 0.9])
+class Untilted(Laplace):
+    """A scalar mechanism that states no tilted law."""
+
+    scalars = replace(Laplace.scalars, tilt_width=None, tilt=None, sample_tilted=None)
+
+
+def untilted(coins):
     while True:
-        yield first.remove(0.9), first, LocalSensitivityMedian(0.5, 0.0, 1.0)
+        yield WITHOUT_ALICE, WITH_ALICE, Untilted(ALICE, 0.4)
 
 
 @pytest.mark.parametrize("method", ["tilted", "steered"])
-@pytest.mark.parametrize("adversary", [median_asked, unlisted])
+@pytest.mark.parametrize("adversary", [untilted, unlisted])
 def test_a_mechanism_without_a_tilted_law_is_refused(adversary, method):
     with pytest.raises(NotApplicable, match='use the method "splitting" or "plain"') as refused:
         estimated(adversary, 0.5, 500, method, rounds=3)

@@ -20,7 +20,6 @@ from simulator.mechanisms import (
     Gaussian,
     Laplace,
     Mechanism,
-    NameAndShame,
     RandomizedResponse,
     ReportNoisyMax,
 )
@@ -212,7 +211,6 @@ OWN = [
     (AboveThreshold(SCORES, 2.0, 0.5), WITHOUT, EVERYONE),
     (ReportNoisyMax(SCORES, 0.5), WITHOUT, EVERYONE),
     (Exponential(SCORES, 0.5), WITHOUT, EVERYONE),
-    (NameAndShame(0.2), WITHOUT, EVERYONE),
     (RandomizedResponse(ALICE, 0.5), WITHOUT, EVERYONE),
     (Gaussian(ALICE, 1.0), EVERYONE, WITHOUT),
 ]

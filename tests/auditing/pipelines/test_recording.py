@@ -161,7 +161,7 @@ def test_claims_of_other_kinds():
     mu = 1.0  # sqrt(4) / 2
     delta = gaussian(1.0).once().guarantees[0].hockey_stick(1.0)
     for claim, kept in [
-        (f"gaussian:{mu}", True), (f"gaussian:{0.99 * mu}", False),
+        (f"gdp:{mu}", True), (f"gdp:{0.99 * mu}", False),
         (f"approx:1,{1.001 * delta}", True),
         (f"approx:1,{0.999 * delta}", False),
         ("zcdp:0.5", True),

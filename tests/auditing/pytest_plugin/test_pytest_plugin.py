@@ -132,7 +132,7 @@ def test_the_ini_option_is_the_default_of_the_flag(session, pytester, stubbed):
     ("call", "line"),
     [
         ("dp.assert_private(print, 1, 0, claimed=0.1)", "claimed must be a guarantee"),
-        ("dp.assert_private(print, 1, 0, claimed='pure:x')", "is not a list of numbers"),
+        ("dp.assert_private(print, 1, 0, claimed='pure:x')", "epsilon must be a number"),
         ("dp.assert_private(print, 1, 0, claimed='pure:1', seed=1)", "takes no seed="),
         ("dp.assert_private(print, 1, 0, claimed='pure:1', false_alarm=1)", "no false_alarm="),
         ("dp.assert_composition(print, 'pure:1', 2, claimed=None)", "claimed must be a guarantee"),

@@ -36,7 +36,7 @@ BEHIND = (
 
 def test_a_sample_too_poor_for_a_guess_prints_its_valid_ends(dpcompose):
     """Tilted the other way, one trial outweighs the rest: the ends remain, and the reason."""
-    arguments = ("estimate-rare", "fixed-worst-case", "--family", "gaussian:1", "--rounds", 20,
+    arguments = ("estimate-rare", "fixed-worst-case", "--family", "gdp:1", "--rounds", 20,
                  "--trials", 3000, "--epsilon", 0, "--jobs", 1, "--method", "tilted",
                  "--theta=-1", "--seed", 1)  # fmt: skip
     lines = dpcompose(*arguments).out.splitlines()

@@ -129,7 +129,7 @@ def test_a_bound_for_half_the_epsilon_is_caught():
 # --- which bounds -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", ["pure:1", "approx:1,1e-3", "gaussian:1", "zcdp:1", "range:1"])
+@pytest.mark.parametrize("family", ["pure:1", "approx:1,1e-3", "gdp:1", "zcdp:1", "range:1"])
 def test_every_family_has_bounds_to_check(family):
     usual = usual_bounds(Composition.repeat(parse_guarantee(family), 3))
     assert usual
@@ -138,7 +138,7 @@ def test_every_family_has_bounds_to_check(family):
 
 def test_a_family_without_bounded_losses(dpcompose, adversary_file):
     attack = adversary_file(GAUSSIAN, "gaussian")
-    options = ("--family", "gaussian:0.5", "--rounds", 5, "--trials", 2_000, "--jobs", 1)
+    options = ("--family", "gdp:0.5", "--rounds", 5, "--trials", 2_000, "--jobs", 1)
     said = dpcompose("verify", attack, *options, "--json")
     assert (said.code, said.err) == (0, "")
     assert {claim["bound"] for claim in said.json["claims"]} >= {"analytic-gaussian"}
@@ -210,7 +210,7 @@ SMALL = ("--rounds", 20, "--trials", 2_000, "--seed", 1, "--jobs", 1)
 
 
 def test_a_file_with_a_broken_mechanism_exits_1(dpcompose, adversary_file):
-    said = dpcompose("verify", adversary_file(BROKEN, "half"), *SMALL, "--family", "gaussian:0.5")
+    said = dpcompose("verify", adversary_file(BROKEN, "half"), *SMALL, "--family", "gdp:0.5")
     assert (said.code, said.err) == (1, "")
     assert "VIOLATED" in said.out
     assert " 0 are violated" not in said.out

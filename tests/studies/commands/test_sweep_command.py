@@ -170,7 +170,7 @@ def test_a_study_is_drawn_and_compared(dpcompose, tmp_path):
     run = (*SWEEP, "--rounds", "5,10,20", "--quantity", "delta(epsilon=0.3)", "--trials", 20_000)
     for path, seed in ((one, 1), (two, 2)):
         assert dpcompose(*run, "--seed", seed, "--out", path).code == 0
-    assert dpcompose("plot", one, "--y", "delta", "--group", "family").code == 0
+    assert dpcompose("plot-study", one, "--y", "delta", "--group", "family").code == 0
     assert (tmp_path / "one.png").stat().st_size > 10_000
     same = dpcompose("diff", one, two)
     assert (same.code, same.out) == (
@@ -183,7 +183,7 @@ def test_a_study_is_drawn_and_compared(dpcompose, tmp_path):
     assert changed.code == 1
     assert changed.out.count("moved: delta(epsilon=0.3) of fixed-worst-case") >= 8
     assert len(dpcompose("diff", one, two, "--json").json["moved"]) >= 8
-    bad = dpcompose("plot", one, "--y", "tail")
+    bad = dpcompose("plot-study", one, "--y", "tail")
     assert (bad.code, len(bad.err.strip().splitlines())) == (2, 1)
 
 

@@ -19,7 +19,7 @@ from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.teaching import claims
 from simulator.teaching.claims import Claim, Fault, Finding, Verdict
 from simulator.teaching.claims.findings import decided, equal, statement, upper_bound
-from simulator.teaching.claims.ledger.sources import ROTH_2011, SOURCES
+from simulator.teaching.claims.ledger.sources import SOURCES
 from simulator.teaching.claims.registry import claim as register
 from simulator.teaching.claims.rendering import _sentences
 
@@ -30,7 +30,7 @@ def sample_claim(**changes: object) -> Claim:
 
     values: dict[str, object] = {
         "id": "roth2011-sample",
-        "source": ROTH_2011,
+        "source": SOURCES[0],
         "place": "Theorem 0",
         "statement": "A thing is at most 2.",
         "expected": Verdict.NOT_TIGHT,
@@ -49,7 +49,7 @@ def test_ids_are_unique_and_begin_with_their_source() -> None:
 def test_claims_of_one_source() -> None:
     only = claims.all_claims("roth2011")
     assert only
-    assert all(entry.source is ROTH_2011 for entry in only)
+    assert all(entry.source is SOURCES[0] for entry in only)
     with pytest.raises(InvalidInput, match="sources are roth2011"):
         claims.all_claims("roth")
 
@@ -214,7 +214,7 @@ def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
 
 @pytest.mark.nightly
 def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
-    listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
+    listing = "from simulator.teaching import claims; print([c.id for c in claims.all_claims()])"
     ledger = "simulator.teaching.claims.ledger"
     first = f"import {ledger}.zhang2020.smooth; import {ledger}.roth2011.azuma; "
     printed = [

@@ -11,7 +11,7 @@ import pytest
 
 from simulator.data.databases import REPLACE_ONE
 from simulator.foundations.errors import InvalidInput
-from simulator.teaching.claims import Verdict, claim, knobs_of, read_settings, sweep
+from simulator.teaching.claims import Verdict, claim, read_settings, sweep
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth
 from simulator.teaching.claims.ledger.theorems.composition import advanced_epsilon
 
@@ -114,7 +114,7 @@ def test_the_claim_s_own_values_are_within_the_ranges_of_its_knobs() -> None:
     from simulator.teaching.claims import all_claims
 
     for entry in all_claims():
-        knobs = knobs_of(entry)
+        knobs = entry.knobs
         for name, value in {**entry.parameters, **entry.wrong}.items():
             if value not in (None, ()):
                 assert knobs[name].checked(value) == value, (entry.id, name)
@@ -243,7 +243,7 @@ def test_an_impossible_value_is_one_line_in_our_words(
     ids=lambda fault: type(fault).__name__,
 )
 def test_what_a_library_says_of_itself_is_not_passed_on(fault: Exception) -> None:
-    def breaks(*, epsilons: tuple[float, ...] = (), share: float = 1.0, **others: object) -> None:
+    def breaks(*, epsilons: tuple[float, ...] = (), share: float = 1.0) -> None:
         if share != 1.0:
             if isinstance(fault, Warning):
                 warnings.warn(fault, stacklevel=1)

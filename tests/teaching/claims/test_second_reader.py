@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -16,12 +19,12 @@ from simulator.teaching.claims import (
     Verdict,
     all_claims,
     claim,
-    knobs_of,
+    ledger,
     own_sweep,
 )
 from simulator.teaching.claims.findings import statement, upper_bound
-from simulator.teaching.claims.ledger.parameters import CHOICES, MEANINGS
-from simulator.teaching.claims.ledger.sources import ROTH_2011
+from simulator.teaching.claims.ledger.shared import parameters
+from simulator.teaching.claims.ledger.sources import SOURCES
 from simulator.teaching.claims.ledger.zhang2020.multiparty import (
     advantage_of_a_row,
     coalition_view,
@@ -30,21 +33,21 @@ from simulator.teaching.claims.ledger.zhang2020.multiparty import (
 from simulator.teaching.claims.registry import find
 
 CLAIMS = all_claims()
+LEDGER = Path(ledger.__file__).parent
 
 
 def unexplained(entry: Claim) -> list[str]:
     """The knobs of a claim without a meaning, and the numbers among them without a range."""
     return [
         knob.name
-        for knob in knobs_of(entry).values()
-        if knob.meaning == "see the check"
-        or (knob.kind in ("a number", "a whole number") and not knob.range)
+        for knob in entry.knobs.values()
+        if not knob.meaning or (knob.kind in ("a number", "a whole number") and not knob.range)
     ]
 
 
 def made_up(check: object, **wrong: object) -> Claim:
     return Claim(
-        "roth2011-made-up", ROTH_2011, "nowhere", "None.", Verdict.HOLDS,
+        "roth2011-made-up", SOURCES[0], "nowhere", "None.", Verdict.HOLDS,
         function=check, wrong=wrong, cannot_be_wrong="" if wrong else "made up",
     )  # type: ignore[arg-type]  # fmt: skip
 
@@ -54,20 +57,32 @@ def test_every_knob_has_a_meaning_and_every_number_a_range() -> None:
 
 
 def test_a_knob_without_an_explanation_is_found() -> None:
-    def check(*, epsilon: float = 1.0, widget: float = 1.0, gadget: bool = True) -> Finding:
+    def check(
+        *,
+        epsilon: parameters.Epsilon = 1.0,
+        widget: float = 1.0,
+        gadget: bool = True,
+        sprocket: Annotated[float, "a number without a range"] = 1.0,
+    ) -> Finding:
         return statement(True, "seen")
 
-    assert unexplained(made_up(check)) == ["widget", "gadget"]
+    assert unexplained(made_up(check)) == ["widget", "gadget", "sprocket"]
 
 
-def test_no_meaning_is_left_without_a_knob() -> None:
-    used = {name for entry in CLAIMS for name in entry.parameters}
-    assert (set(MEANINGS) | set(CHOICES)) - used == set()
-    assert set(MEANINGS) & set(CHOICES) == set()
+def test_every_type_of_a_parameter_is_used() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in LEDGER.rglob("*.py")}
+    everywhere = "".join(texts.values())
+    unused = [
+        (path.name, name)
+        for path, text in texts.items()
+        for name in re.findall(r"^(\w+) = Annotated\[", text, re.MULTILINE)
+        if f": {name} =" not in (everywhere if path.name == "parameters.py" else text)
+    ]
+    assert unused == []
 
 
 def test_a_number_that_is_not_set_is_a_number() -> None:
-    knob = knobs_of(claim("group-notes-basic-two"))["claimed"]
+    knob = claim("group-notes-basic-two").knobs["claimed"]
     assert (knob.default, knob.kind, knob.range) == (None, "a number", "from 0 to 1e+06")
 
 
@@ -193,7 +208,7 @@ def test_the_own_sweep_of_a_claim_holds_the_claim_and_its_altered_variant() -> N
         assert low < high
         assert low <= entry.wrong[name] <= high
         assert low <= entry.parameters[name] <= high
-        knob = knobs_of(entry)[name]
+        knob = entry.knobs[name]
         assert knob.low <= low
         assert high <= knob.high
     assert own_sweep(claim("zhang2020-bob")) == ("denominator", 700.0, pytest.approx(834.6667))

@@ -9,14 +9,14 @@ import pytest
 from experiments.stages import ROOT
 from simulator import PureDP
 from simulator.teaching.games import Standing, find
-from simulator.teaching.games.library.attribution import echo
-from simulator.teaching.games.library.device_budget import (
+from simulator.teaching.mechanisms.device import (
     NO_DEVICE,
     NOTHING_SHOWN,
     UNITS,
     WHOLE,
     Device,
 )
+from simulator.teaching.mechanisms.reaction import echo
 from simulator.worst import worst_case, worst_conversation
 
 
@@ -138,7 +138,7 @@ def test_a_quota_is_no_budget_by_the_device_and_by_the_sites(total):
 
 
 def test_the_table_of_the_page_is_what_its_program_prints(capsys):
-    page = (ROOT / "experiments/site/pages/howto/games.md").read_text(encoding="utf-8")
+    page = (ROOT / "experiments/site/pages/howto/attribution.md").read_text(encoding="utf-8")
     program, after = page.split('find("attribution").along')
     program = program.split("```python")[-1] + 'find("attribution").along' + after.split("```")[0]
     exec(program, {})

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy
 
-from simulator.mechanisms.continual_counter import square_root_factor, tree_factor
 from simulator.teaching.games import find
 from simulator.teaching.games.library.continual import calibrated
+from simulator.teaching.mechanisms.continual_counter import square_root_factor, tree_factor
 
 
 @pytest.mark.parametrize("steps", [1, 3, 8, 20])

@@ -1,10 +1,14 @@
 """Games: every one is as expected, and the comparison of rows can say no."""
 
+from collections.abc import Iterator
+from typing import Annotated
+
 import pytest
 
 from simulator.analysis.estimation import Estimate
 from simulator.foundations.errors import InvalidInput
 from simulator.teaching.games import (
+    GameRow,
     Standing,
     Variant,
     all_games,
@@ -12,6 +16,7 @@ from simulator.teaching.games import (
     exact,
     find,
     game,
+    one_of,
     played,
     reached,
     worst,
@@ -84,12 +89,12 @@ def test_rows_of_one_quantity_are_compared(rows, standings):
 
 
 ONE_FILE = '''
-from simulator.teaching.games import bound, exact, game, wrong
+from typing import Annotated
 
-ranges = {"x": ("a number", 0.0, 1.0)}
+from simulator.teaching.games import Within, bound, exact, game, wrong
 
-@game("mine", "A game of mine", sources=["me"], ranges=ranges, sweep=("x", (0.1, 0.2)))
-def mine(*, x: float = 0.5):
+@game("mine", "A game of mine", sources=["me"], sweep=("x", (0.1, 0.2)))
+def mine(*, x: Annotated[float, "a number", Within(0.0, 1.0)] = 0.5):
     """What it is."""
     yield exact("delta", "by hand", x)
     yield bound("delta", "a theorem", 2 * x)
@@ -178,10 +183,22 @@ def test_every_game_can_be_drawn(one):
 def test_a_game_that_is_not_well_made_is_refused():
     with pytest.raises(InvalidInput, match="needs a default for x"):
         game("a", "b", sources=[])(lambda x: iter(()))
-    with pytest.raises(InvalidInput, match="has no parameter y"):
-        game("a", "b", sources=[], ranges={"y": ("", 0, 1)})(lambda x=1: iter(()))
-    with pytest.raises(InvalidInput, match="the default of x is none of its choices"):
-        game("a", "b", sources=[], choices={"x": ("", ["y"])})(lambda x="z": iter(()))
+    with pytest.raises(InvalidInput, match="the game a has no knob 'y'"):
+        game("a", "b", sources=[], sweep=("y", (0, 1)))(lambda x=1: iter(()))
+
+    def misspelt(*, x: Annotated[str, "a word", one_of("y", "z")] = "zed") -> Iterator[GameRow]:
+        """Play with a default that is none of the choices."""
+        yield exact("delta", "by hand", 0.5)
+
+    with pytest.raises(InvalidInput, match="x must be one of y, z, not 'zed'"):
+        game("a", "b", sources=[])(misspelt)
+
+    def unreadable(*, x: "Nowhere" = 1) -> Iterator[GameRow]:  # noqa: F821
+        """Play with an annotation that names nothing."""
+        yield exact("delta", "by hand", 0.5)
+
+    with pytest.raises(InvalidInput, match="annotations of unreadable cannot be read: name 'Now"):
+        game("a", "b", sources=[])(unreadable)
     with pytest.raises(InvalidInput, match="needs a docstring"):
         game("a", "b", sources=[])(lambda x=1: iter(()))
     with pytest.raises(InvalidInput, match="must yield rows, not 3"):

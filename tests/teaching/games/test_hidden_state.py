@@ -9,16 +9,10 @@ import scipy
 
 from simulator.analysis.simulate import simulate
 from simulator.teaching.games import RowKind, Standing, find
-from simulator.teaching.games.library.hidden_state import (
-    ALICE,
-    EVERYONE,
-    WITHOUT,
-    LastIterate,
-    _renyi,
-    contracted,
-    projected_epsilon,
-)
-from simulator.teaching.games.library.last_iterate import Remembering, heuristic, remembered
+from simulator.teaching.games.descents import ALICE, EVERYONE, WITHOUT
+from simulator.teaching.games.library.hidden_state import _renyi, projected_epsilon
+from simulator.teaching.games.library.last_iterate import heuristic
+from simulator.teaching.mechanisms.descents import LastIterate, Remembering, contracted, remembered
 from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_epsilon
 
 

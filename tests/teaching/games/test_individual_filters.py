@@ -7,7 +7,7 @@ import pytest
 
 from simulator import PureDP, simulate
 from simulator.teaching.games import Standing, find
-from simulator.teaching.games.library.individual_filters import (
+from simulator.teaching.mechanisms.individual_filter import (
     BOTH,
     UNITS,
     WITHOUT,

@@ -11,15 +11,13 @@ from simulator.mechanisms import Update
 from simulator.teaching.games import find
 from simulator.teaching.games.library.parallel_updates import (
     NOTHING,
-    READY,
-    RECORD,
-    PartOfData,
     response,
     search,
     tight_delta,
     together,
     waiting,
 )
+from simulator.teaching.mechanisms.parts_of_data import READY, RECORD, PartOfData
 from simulator.theory import ApproxDP, PureDP
 
 REVEAL = ((1.0, 0.0), (0.0, 1.0))

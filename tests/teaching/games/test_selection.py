@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms import NegativeBinomialRuns, PoissonRuns
-from simulator.mechanisms.best_of import best_of_law
 from simulator.teaching.games import RowKind, Standing, find
 from simulator.teaching.games.library.selection import NUMBERS, OneMore
 from simulator.teaching.games.outcome import outcome_of
 from simulator.teaching.games.rows import reached
-from simulator.worst.score_orders import hockey_stick_terms, worst_order
+from simulator.teaching.mechanisms import NegativeBinomialRuns, PoissonRuns
+from simulator.teaching.mechanisms.best_of import best_of_law
+from simulator.teaching.score_orders import hockey_stick_terms, worst_order
 from tests.helpers.cases import case
 from tests.helpers.selection import best_pair, random_runs
 

@@ -1,12 +1,14 @@
 """The command filter: it makes a certificate, verifies it, and refuses a changed one."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
 from simulator.worst.filters.plot import plot_filters
 
-MAKE = ("filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6", "--units", 60)
+MAKE = ("filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6")
+PLAN = (*MAKE, "--plan", "pure:0.1*2,pure:0.02")
 
 
 @pytest.fixture(scope="module")
@@ -16,26 +18,44 @@ def folder(tmp_path_factory):
 
 def test_it_makes_a_certificate_that_it_verifies(dpcompose, folder):
     path = folder / "filter.json"
-    said = dpcompose(*MAKE, "--out", path, "--round-epsilon", "0.02,0.1")
+    said = dpcompose(*PLAN, "--out", path, "--round-epsilon", "0.02,0.1")
     assert (said.code, said.err) == (0, "")
-    assert "budget    0.05" in said.out
-    *_, small, large, _, saved = said.out.splitlines()
+    assert "plan      2 of pure:0.1, " in said.out
+    table = said.out.split("\n\n")[1].splitlines()
     heads = "schedule certified residue sum rogers whitehouse zcdp renyi at most"
-    assert heads.split() == said.out.splitlines()[4].split()
-    assert small.split()[:2] == ["constant", "0.02"]
-    assert 100 < int(small.split()[2]) <= int(small.split()[3]) <= 142
-    assert large.split() == ["constant", "0.1", "10", "10", "10", "1", "3", "4", "7", "10"]
-    assert saved == f"saved: {path}"
+    assert heads.split() == table[0].split()
+    assert table[1].split()[:2] == ["constant", "0.02"]
+    assert table[2].split()[:2] == ["constant", "0.1"]
+    assert table[2].split()[2:] == ["10", "10", "10", "1", "3", "4", "7", "10"]
+    assert said.out.endswith(f"saved: {path}\n")
     proved = dpcompose("filter", "verify", path)
     assert proved.code == 0
-    assert proved.out.startswith("proved: delta is at most 9.9")
-    assert "exists already" in dpcompose(*MAKE, "--out", path).complaint
+    assert proved.out.startswith("proved: delta is at most 9.4")
+    assert proved.out.split("digest: ")[0] in said.out  # both say what the checker says
+    assert "exists already" in dpcompose(*PLAN, "--out", path).complaint
+
+
+def test_what_verify_prints_is_what_was_checked(dpcompose, folder):
+    document = json.loads((folder / "filter.json").read_text())
+    found = json.loads(dpcompose("filter", "verify", folder / "filter.json", "--json").out)
+    proved = found["proved"]
+    assert found["refused"] is None
+    assert proved["digest"] == document["digest"]
+    assert (proved["epsilon"], proved["delta"], proved["rows"]) == (1.0, 1e-6, document["rows"])
+    ends = [cell[1:3] for cell in proved["cells"]]
+    assert ends[0][0] == 0.0
+    assert all(before[1] == after[0] for before, after in pairwise(ends))  # without a gap
+    sizes = [size for _, size, _ in proved["admits"]]
+    assert sizes[-1] == ends[-1][1]
+    said = dpcompose("filter", "verify", folder / "filter.json").out.splitlines()
+    assert said[1].startswith(f"  pure: eps up to {sizes[-1]!r}; admits ")
+    assert said[-1] == f"digest: {document['digest']}"
 
 
 def test_a_changed_certificate_is_refused_with_exit_code_1(dpcompose, folder):
     document = json.loads((folder / "filter.json").read_text())
     other = folder / "changed.json"
-    other.write_text(json.dumps(document | {"budget": document["budget"] * 1.01}))
+    other.write_text(json.dumps(document | {"rows": document["rows"] + 1}))
     said = dpcompose("filter", "verify", other)
     assert said.code == 1
     assert said.out == f"REFUSED: {other} proves nothing: it was changed: wrong digest\n"
@@ -45,12 +65,20 @@ def test_a_changed_certificate_is_refused_with_exit_code_1(dpcompose, folder):
     assert "was changed" in dpcompose(*play, "--filter", f"certified:{other}").complaint
 
 
-def test_as_json(dpcompose):
-    found = json.loads(dpcompose(*MAKE, "--json", "--round-epsilon", "0.1", "--order", 5).out)
-    assert found["rounds"][0]["rounds"]["certified"] == 10
+def test_pure_rounds_without_a_plan_have_the_residue_filter(dpcompose):
+    said = dpcompose(*MAKE, "--round-epsilon", "0.1")
+    assert "filter    residue:1.0,1e-06,0.0, by a formula" in said.out
+    found = json.loads(dpcompose(*MAKE, "--json", "--round-epsilon", "0.1").out)
+    assert found["filter"] == "residue:1.0,1e-06,0.0"
+    assert found["rounds"][0]["rounds"]["residue"] == 10
     assert found["rounds"][0]["best"] == ["sum", 10]
-    assert found["proved"] <= 1e-6
-    assert found["filter"].startswith("certified:1.0,1e-06,")
+
+
+def test_as_json(dpcompose):
+    found = json.loads(dpcompose(*PLAN, "--json", "--round-epsilon", "0.1").out)
+    assert found["rounds"][0]["rounds"]["certified"] == 10
+    assert found["proved"]["reached"] <= 1e-6
+    assert found["filter"].startswith('certified:{"dpcompose":"certificate of a privacy filter"')
 
 
 def test_sampled_gaussians(dpcompose, folder):
@@ -58,14 +86,15 @@ def test_sampled_gaussians(dpcompose, folder):
     family = ("--family", "subsampled-gaussian:2,0.1", "--epsilon", 2, "--delta", "1e-4")
     said = dpcompose("filter", *family, "--units", 8, "--out", path)
     assert (said.code, said.err) == (0, "")
-    lines = said.out.splitlines()
-    assert lines[4].split() == ["schedule", "certified", "renyi"]
-    for line in lines[5:12]:
+    lines = said.out.split("\n\n")[1].splitlines()
+    assert lines[0].split() == ["schedule", "certified", "renyi"]
+    for line in lines[1:]:
         *schedule, rounds, renyi = line.split()
         assert schedule[0] == "sigma"
         assert 1 <= int(rounds) <= 8
         assert int(renyi) >= 1
-    assert dpcompose("filter", "verify", path).out.startswith("proved: delta is at most")
+    verified = dpcompose("filter", "verify", path).out
+    assert "  subsampled-gaussian:2.0: rate up to 0.1; admits 8 of 0.1\n" in verified
 
 
 def test_a_plan(dpcompose, folder):
@@ -76,10 +105,10 @@ def test_a_plan(dpcompose, folder):
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
     assert lines[1].startswith("plan      2 of laplace:0.2, ")
-    assert [line.split()[:3] for line in lines[5:9]] == [
-        ["constant", "laplace", "0.05"], ["constant", "laplace", "0.2"],
-        ["constant", "0.05", lines[7].split()[2]], ["constant", "0.2", lines[8].split()[2]],
-    ]  # fmt: skip
+    rows = [line.split() for line in said.out.split("\n\n")[1].splitlines()[1:]]
+    kinds = [["constant", "laplace", "0.05"], ["constant", "laplace", "0.2"]]
+    assert [row[:3] for row in rows[:2]] == kinds
+    assert [row[:2] for row in rows[2:]] == [["constant", "0.05"], ["constant", "0.2"]]
     proved = dpcompose("filter", "verify", path)
     assert proved.out.startswith("proved: delta is at most")
     document = json.loads(path.read_text())
@@ -97,7 +126,7 @@ def test_a_plan(dpcompose, folder):
 def test_the_family_of_sampled_gaussians_by_its_options(dpcompose):
     family = ("--family", "subsampled-gaussian", "--epsilon", 2, "--delta", "1e-4", "--units", 8)
     said = dpcompose("filter", *family, "--largest-rate", 0.1, "--smallest-sigma", 2, "--json")
-    assert json.loads(said.out)["filter"].startswith("sampled:2.0,0.0001,8/2.0,")
+    assert json.loads(said.out)["plan"] == [["subsampled-gaussian:2.0", 0.1, 8]]
     assert "needs --largest-rate" in dpcompose("filter", *family).complaint
     pure = dpcompose(*MAKE, "--largest-rate", 0.1)
     assert "belong to --family subsampled-gaussian" in pure.complaint
@@ -135,12 +164,26 @@ def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
         (("verify", "a", "--plot", "b.png"), "verify FILE"),
         (("check", "a"), "verify FILE"),
         (("verify", "/no/such"), "cannot read /no/such"),
-        (("--family", "zcdp:1", "--epsilon", 1, "--delta", "1e-6"), "pure:EPSILON"),
+        (("--family", "zcdp:1", "--epsilon", 1, "--delta", "1e-6"), "must be of pure, laplace"),
         (("--family", "pure:1", "--epsilon", 1, "--delta", 2), "delta must lie in"),
         ((*MAKE[1:], "--round-epsilon", 0), "must be above 0"),
-        ((*MAKE[1:], "--pool", 0.1), "give a plan"),
+        ((*MAKE[1:], "--pool", 0.1), "--pool is of a certificate"),
         (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "KIND:SIZE"),
-        ((*MAKE[1:], "--units", 0), "units must be at least 2"),
+        ((*MAKE[1:], "--out", "a.json"), "--out is of a certificate"),
+        (("--family", "gaussian:1", "--epsilon", 1, "--delta", "1e-6"), "gaussian:1.0,1e-06"),
+        (
+            (
+                "--family",
+                "subsampled-gaussian:1,0.1",
+                "--epsilon",
+                1,
+                "--delta",
+                "1e-6",
+                "--units",
+                0,
+            ),
+            "units must be at least 2",
+        ),
     ],
 )
 def test_wrong_input_is_one_line(dpcompose, arguments, complaint):
@@ -150,7 +193,7 @@ def test_wrong_input_is_one_line(dpcompose, arguments, complaint):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--plan", "pure:0.02", "--units", 50), "--units has no effect with --plan"),
+        (("--plan", "pure:0.02", "--units", 50), "units and sigmas are of a filter of subsampled"),
         (("--plan", "pure:9"), "not within the family"),
         (("--round-epsilon", "1e-5"), "--round-epsilon must be at least 0.0005, epsilon / 2000"),
     ],

@@ -11,7 +11,7 @@ from simulator.adversaries import Rule
 from simulator.analysis.estimation import violation
 from simulator.mechanisms import LeakyRandomizedResponse
 from simulator.theory import ApproxDP
-from simulator.worst import certified_filter
+from simulator.worst.filters.plans import certified_filter
 from tests.helpers.games import ALICE, on_alice
 
 FAMILY = ApproxDP(2.0, 0.01)

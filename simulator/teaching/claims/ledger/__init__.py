@@ -1,1 +1,1 @@
-"""The claims: a folder for each source."""
+"""The claims: a folder for each set of lecture notes, and ``papers`` by theme."""

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.analysis.simulate import simulate
-from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.data.queries import Query, counting_query
+from simulator.data.databases import Database
+from simulator.data.queries import counting_query
 from simulator.engine.sampling import Tilted
-from simulator.mechanisms import (
-    Laplace,
-    RandomizedResponse,
-    ScalarMechanism,
-)
-from simulator.mechanisms.base import Scalars
-from simulator.mechanisms.finite import FINITE, table_row
+from simulator.foundations.knobs import Within
+from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
+from simulator.teaching.mechanisms.reaction import Reaction, echo
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.pure import PureDP
@@ -36,45 +31,6 @@ ON_IT = counting_query(DEVICE)
 NO_DEVICE, NOTHING_SHOWN = WHOLE.remove(DEVICE), WHOLE.remove(SHOWN)
 
 
-def echo(epsilon: float, buyers: int) -> tuple[np.ndarray, np.ndarray]:
-    """The law of a report on ``buyers`` other devices, which buy if another site's answer is 1.
-
-    Both answers are geometric with parameter ``epsilon``, the second on 0..buyers. Two vectors:
-    the first without the device of the first answer, the second with it.
-    """
-    y = np.arange(buyers + 1)
-    ratio = math.exp(-epsilon)
-    report = np.where(y < buyers, (1.0 - ratio) * ratio**y, ratio**y) / (1.0 + ratio)
-    report[0] = 1.0 / (1.0 + ratio)
-    one = 1.0 / (1.0 + math.exp(epsilon))
-    return (1.0 - one) * report + one * report[::-1], one * report + (1.0 - one) * report[::-1]
-
-
-@dataclass(frozen=True)
-class Reaction(ScalarMechanism):
-    """One site's report on devices that react to the answer that another site received.
-
-    ``query`` counts the device; ``epsilon`` is that of either report; for ``buyers`` see
-    :func:`echo`. The answer is a count. By post-processing of the other site's answer it is
-    epsilon-DP.
-    """
-
-    query: Query
-    epsilon: float
-    buyers: int
-
-    scalars: ClassVar[Scalars] = FINITE
-
-    def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
-        """That of the other site's report."""
-        return PureDP(self.epsilon)
-
-    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
-        """The laws of the count."""
-        laws = echo(self.epsilon, self.buyers)
-        return table_row(laws[int(value_0)], laws[int(value_1)])
-
-
 @game(
     "attribution",
     "Many budgets: the W3C Attribution API with sites that adapt and share",
@@ -82,26 +38,19 @@ class Reaction(ScalarMechanism):
         "Tholoniat and others 2025, arXiv 2506.05290 (Big Bird)",
         "W3C Attribution, draft of May 2026, section on formal analysis",
     ),
-    ranges={
-        "epsilon": ("the budget of one site", 0.1, 5.0),
-        "sites": ("how many sites there are", 1, 128),
-        "delta": ("where epsilon is taken", 1e-12, 0.01),
-        "total": ("the budget of the device, in budgets of one site", 1, 128),
-        "buyers": ("devices that react to what another site has learned", 1, 50),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("sites", (1, 2, 4, 8, 16, 32)),
 )
 def attribution(
     *,
-    epsilon: float = 1.0,
-    sites: int = 8,
-    delta: float = 1e-6,
-    total: int = 4,
-    buyers: int = 5,
-    trials: int = 4000,
-    seed: int = 1,
+    epsilon: Annotated[float, "the budget of one site", Within(0.1, 5.0)] = 1.0,
+    sites: Annotated[int, "how many sites there are", Within(1, 128)] = 8,
+    delta: Annotated[float, "where epsilon is taken", Within(1e-12, 0.01)] = 1e-6,
+    total: Annotated[int, "the budget of the device, in budgets of one site", Within(1, 128)] = 4,
+    buyers: Annotated[
+        int, "devices that react to what another site has learned", Within(1, 50)
+    ] = 5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Count conversions for many sites, each of which has its own budget on a person's device.
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
+from simulator.analysis.searches import dominating_law, worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query, function_query
-from simulator.mechanisms import (
-    Concurrent,
-    InteractiveMechanism,
-    Node,
-    ResponseTree,
-    SparseVector,
-)
+from simulator.foundations.knobs import Within
+from simulator.mechanisms import Concurrent, InteractiveMechanism, Node, ResponseTree
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, played, reached, worst, wrong
+from simulator.teaching.mechanisms import SparseVector
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import WorstConversation, dominating_law, worst_conversation
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
@@ -49,24 +46,20 @@ VADHAN_WANG = "Vadhan and Wang 2021"
         "Haney and others 2023: filters and odometers",
         "Lyu, Su and Li 2017: sparse vectors, right and wrong",
     ),
-    ranges={
-        "epsilon": ("of one conversation", 0.01, 3.0),
-        "delta": ("of one conversation, where it is approximate", 0.0, 0.2),
-        "conversations": ("how many are open at once", 1, 3),
-        "share": ("delta is taken at this share of the sum of the epsilons", 0.0, 1.0),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("share", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)),
 )
 def concurrent(
     *,
-    epsilon: float = 1.0,
-    delta: float = 0.01,
-    conversations: int = 2,
-    share: float = 0.45,
-    trials: int = 4000,
-    seed: int = 1,
+    epsilon: Annotated[float, "of one conversation", Within(0.01, 3.0)] = 1.0,
+    delta: Annotated[
+        float, "of one conversation, where it is approximate", Within(0.0, 0.2)
+    ] = 0.01,
+    conversations: Annotated[int, "how many are open at once", Within(1, 3)] = 2,
+    share: Annotated[
+        float, "delta is taken at this share of the sum of the epsilons", Within(0.0, 1.0)
+    ] = 0.45,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Open several conversations with mechanisms on the same data, and interleave the messages.
 
@@ -177,7 +170,7 @@ def pure_rows(
 
 def search(
     part: InteractiveMechanism, conversations: int, at: float, *, in_turn: bool = False
-) -> WorstConversation:
+) -> Any:
     """The worst adversary against copies of a part, on the database without and with Alice."""
     claimed = part.guarantee()
     leaks = -math.expm1(conversations * math.log1p(-claimed.leak))

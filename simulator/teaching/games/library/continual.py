@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from simulator.analysis.searches import worst_conversation
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
-from simulator.mechanisms import ContinualCounter, Node, ResponseTree, Update
-from simulator.mechanisms.continual_counter import (
+from simulator.foundations.knobs import Within
+from simulator.mechanisms import Node, ResponseTree, Update
+from simulator.teaching.games.model import game
+from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
+from simulator.teaching.mechanisms import ContinualCounter
+from simulator.teaching.mechanisms.continual_counter import (
     changes,
     prefix_factor,
     square_root_factor,
     tree_factor,
 )
-from simulator.teaching.games.model import game
-from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
 from simulator.theory.guarantees.gaussian import GaussianDP
@@ -28,7 +31,6 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst import worst_conversation
 
 NOTHING = Database({})
 TREE = "Dwork and others 2010; Chan, Shi and Song 2011"
@@ -44,26 +46,19 @@ ADAPTIVE = "Denisov and others 2022"
         f"{ADAPTIVE}: factors and streams that adapt",
         "Fichtenberger, Henzinger and Upadhyay 2023: the square root",
     ),
-    ranges={
-        "steps": ("the length of the stream", 1, 64),
-        "epsilon": ("of the tree with Laplace noise", 0.01, 5.0),
-        "mu": ("of the counters with Gaussian noise, at event level", 0.01, 5.0),
-        "at": ("the epsilon at which delta is taken", 0.0, 5.0),
-        "times": ("the elements of a user", 1, 4),
-        "trials": ("plays of each experiment", 100, 10_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("steps", (2, 4, 8, 16, 32)),
 )
 def continual(
     *,
-    steps: int = 8,
-    epsilon: float = 1.0,
-    mu: float = 1.0,
-    at: float = 0.2,
-    times: int = 2,
-    trials: int = 500,
-    seed: int = 1,
+    steps: Annotated[int, "the length of the stream", Within(1, 64)] = 8,
+    epsilon: Annotated[float, "of the tree with Laplace noise", Within(0.01, 5.0)] = 1.0,
+    mu: Annotated[
+        float, "of the counters with Gaussian noise, at event level", Within(0.01, 5.0)
+    ] = 1.0,
+    at: Annotated[float, "the epsilon at which delta is taken", Within(0.0, 5.0)] = 0.2,
+    times: Annotated[int, "the elements of a user", Within(1, 4)] = 2,
+    trials: Annotated[int, "plays of each experiment", Within(100, 10_000)] = 500,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Elements from 0 to 1 arrive one by one, and each is answered with a noisy count of all.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from simulator.analysis.result import Result
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Table
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, wrong
@@ -35,26 +36,21 @@ OURS = "ours: given the others, the parity is one record"
         "Kifer and Machanavajjhala 2011, No Free Lunch in Data Privacy",
         "Song, Wang and Chaudhuri 2017, Pufferfish Privacy Mechanisms for Correlated Data",
     ),
-    ranges={
-        "epsilon": ("of one record", 0.01, 3.0),
-        "records": ("in the chain, or of the parity", 1, 10),
-        "flip": ("probability that the next record of the chain differs", 0.001, 0.5),
-        "place": ("of the secret record in the chain, from 1", 1, 10),
-        "at": ("the epsilon at which delta is taken, in epsilons of one record", 0.0, 10.0),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
     sweep=("flip", (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)),
 )
 def correlated(
     *,
-    epsilon: float = 0.5,
-    records: int = 6,
-    flip: float = 0.2,
-    place: int = 3,
-    at: float = 1.5,
-    trials: int = 4000,
-    seed: int = 1,
+    epsilon: Annotated[float, "of one record", Within(0.01, 3.0)] = 0.5,
+    records: Annotated[int, "in the chain, or of the parity", Within(1, 10)] = 6,
+    flip: Annotated[
+        float, "probability that the next record of the chain differs", Within(0.001, 0.5)
+    ] = 0.2,
+    place: Annotated[int, "of the secret record in the chain, from 1", Within(1, 10)] = 3,
+    at: Annotated[
+        float, "the epsilon at which delta is taken, in epsilons of one record", Within(0.0, 10.0)
+    ] = 1.5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Release, for each day of a person, a randomized response to "were you sick".
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -15,6 +15,7 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database, Group
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.knobs import Within, one_of
 from simulator.mechanisms import Gaussian, Laplace, RandomizedResponse, RecordLevel
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, worst, wrong
@@ -48,26 +49,23 @@ NAMES = {
     "group",
     "Group privacy: a person with several records",
     sources=tuple(SOURCES.values()),
-    ranges={
-        "size": ("records of the person, k", 1, 30),
-        "epsilon": ("of one record; the mu of one record for Gaussian noise", 0.01, 2.0),
-        "at": ("the epsilon at which delta is taken, as a share of k epsilon", 0.0, 3.0),
-        "delta": ("of one record, in the second table", 1e-12, 0.01),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
-    choices={"mechanism": ("what is released", ("laplace", "gaussian", "randomized-response"))},
     sweep=("size", (1, 2, 3, 4, 6, 8, 12)),
 )
 def group_game(
     *,
-    mechanism: str = "gaussian",
-    size: int = 4,
-    epsilon: float = 0.3,
-    at: float = 0.8,
-    delta: float = 1e-5,
-    trials: int = 4000,
-    seed: int = 1,
+    mechanism: Annotated[
+        str, "what is released", one_of("laplace", "gaussian", "randomized-response")
+    ] = "gaussian",
+    size: Annotated[int, "records of the person, k", Within(1, 30)] = 4,
+    epsilon: Annotated[
+        float, "of one record; the mu of one record for Gaussian noise", Within(0.01, 2.0)
+    ] = 0.3,
+    at: Annotated[
+        float, "the epsilon at which delta is taken, as a share of k epsilon", Within(0.0, 3.0)
+    ] = 0.8,
+    delta: Annotated[float, "of one record, in the second table", Within(1e-12, 0.01)] = 1e-5,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Give one person k records, and noise that hides one.
 

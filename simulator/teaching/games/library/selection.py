@@ -5,21 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.analysis.result import Result
+from simulator.analysis.searches import worst_case
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns, Table
-from simulator.mechanisms.best_of import best_of_law
+from simulator.foundations.knobs import Within, one_of
+from simulator.mechanisms import Table
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.teaching.games.model import game
 from simulator.teaching.games.rows import GameRow, bound, exact, played, reached, worst, wrong
+from simulator.teaching.mechanisms import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns
+from simulator.teaching.mechanisms.best_of import best_of_law
+from simulator.teaching.score_orders import (
+    WorstOrder,
+    hockey_stick_terms,
+    largest_loss,
+    worst_order,
+)
 from simulator.theory import compose_laws
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound as bound_named
@@ -28,8 +37,6 @@ from simulator.theory.events import Account, promise, select
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.run_counts import RunCount
 from simulator.theory.laws.finite import FiniteLaw
-from simulator.worst import worst_case
-from simulator.worst.score_orders import WorstOrder, hockey_stick_terms, largest_loss, worst_order
 
 ALICE = counting_query("alice")
 WITH = Database({"alice": 1, "others": 3})
@@ -97,28 +104,24 @@ NUMBERS: dict[str, Callable[[float], RunCount]] = {
         "Papernot and Steinke 2022, Theorems 2 and 6, Corollary 3",
         "Koskela, Redberg and Wang 2024, Privacy Profiles for Private Selection",
     ),
-    ranges={
-        "epsilon": ("of one run", 0.01, 3.0),
-        "mean": ("the mean number of runs, or the number, whole, where it is fixed", 1.0, 200.0),
-        "at": ("the epsilon at which delta is taken", 0.0, 10.0),
-        "leak": ("probability with which a run reveals the bit, where it may", 1e-7, 0.01),
-        "selections": ("how many selections follow each other", 1, 4),
-        "trials": ("plays of each experiment", 100, 1_000_000),
-        "seed": ("of the plays", 0, 2**31),
-    },
-    choices={"runs": ("the law of the number of runs", tuple(NUMBERS))},
     sweep=("mean", (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)),
 )
 def selection(
     *,
-    runs: str = "geometric",
-    epsilon: float = 0.5,
-    mean: float = 10.0,
-    at: float = 0.9,
-    leak: float = 1e-5,
-    selections: int = 2,
-    trials: int = 4000,
-    seed: int = 1,
+    runs: Annotated[str, "the law of the number of runs", one_of(*NUMBERS)] = "geometric",
+    epsilon: Annotated[float, "of one run", Within(0.01, 3.0)] = 0.5,
+    mean: Annotated[
+        float,
+        "the mean number of runs, or the number, whole, where it is fixed",
+        Within(1.0, 200.0),
+    ] = 10.0,
+    at: Annotated[float, "the epsilon at which delta is taken", Within(0.0, 10.0)] = 0.9,
+    leak: Annotated[
+        float, "probability with which a run reveals the bit, where it may", Within(1e-7, 0.01)
+    ] = 1e-5,
+    selections: Annotated[int, "how many selections follow each other", Within(1, 4)] = 2,
+    trials: Annotated[int, "plays of each experiment", Within(100, 1_000_000)] = 4000,
+    seed: Annotated[int, "of the plays", Within(0, 2**31)] = 1,
 ) -> Iterator[GameRow]:
     """Train with several hyperparameters, and publish the best model only.
 

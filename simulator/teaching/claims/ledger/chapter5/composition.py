@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import counting_query, function_query, histogram_query
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Geometric, Laplace
 from simulator.teaching.claims.findings import equal, number, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import (
@@ -17,6 +18,7 @@ from simulator.teaching.claims.ledger.shared.adversaries import (
     Playing,
     play,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Power, Seed
 from simulator.teaching.claims.ledger.theorems.composition import budgets_add_up
 from simulator.teaching.claims.ledger.theorems.sensitivity import histogram_sensitivity
 from simulator.teaching.claims.model import Finding, Verdict
@@ -26,6 +28,11 @@ from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 
 Two = tuple[float, float]
+Epsilons = Annotated[Two, "ε of every round, or of every part"]
+Trials = Annotated[int, "plays of each experiment", Within(1, 2000)]
+Runs = Annotated[int, "runs of the Laplace mechanism", Within(1, 10**6)]
+Cells = Annotated[int, "cells of the histogram", Within(1, 64)]
+JointSensitivity = Annotated[float, "L1 sensitivity of the whole histogram", Within(0.01, 100.0)]
 
 
 class Patient(NamedTuple):
@@ -52,7 +59,7 @@ _OTHERS = Database(
     wrong={"share": 0.9},
 )
 def hospitals(
-    *, epsilons: Two = (0.3, 0.2), trials: int = 400, share: float = 1.0, seed: int = 21
+    *, epsilons: Epsilons = (0.3, 0.2), trials: Trials = 400, share: Factor = 1.0, seed: Seed = 21
 ) -> Finding:
     """Played: a different pair of databases in each round, Alice in both or in none."""
     other_hospital = Database({"others": 4})
@@ -74,7 +81,7 @@ def hospitals(
     wrong={"share": 0.9},
 )
 def follow_up(
-    *, epsilons: Two = (0.3, 0.2), trials: int = 400, share: float = 1.0, seed: int = 22
+    *, epsilons: Epsilons = (0.3, 0.2), trials: Trials = 400, share: Factor = 1.0, seed: Seed = 22
 ) -> Finding:
     """Played as it stands; a patient with both conditions moves the first pair of counts by 2."""
     both_counts = function_query(
@@ -123,7 +130,7 @@ claim(
     Verdict.HOLDS,
     wrong={"exponent": 0.5},
 )
-def noise_of_k_runs(*, epsilon: float = 1.0, runs: int = 25, exponent: float = 1.0) -> Finding:
+def noise_of_k_runs(*, epsilon: Epsilon = 1.0, runs: Runs = 25, exponent: Power = 1.0) -> Finding:
     """The largest total loss of ``runs`` answers with noise larger by runs^exponent."""
     factor = runs**exponent
     worst = runs * LaplaceLaw(epsilon / factor).support[1]
@@ -152,7 +159,7 @@ claim(
     wrong={"joint_sensitivity": 1.0},
 )
 def separate_counts(
-    *, epsilon: float = 1.0, cells: int = 20, joint_sensitivity: float = 2.0
+    *, epsilon: Epsilon = 1.0, cells: Cells = 20, joint_sensitivity: JointSensitivity = 2.0
 ) -> Finding:
     """Least scales: d rounds of loss 1/scale by composition; one vector that moves by 2 in L1.
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import binom, dlaplace
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+Patients = Annotated[int, "patients of the study", Within(1, 2000)]
+Agree = Annotated[float, "share of patients in whom smoking and disease agree", Within(0.0, 1.0)]
+Least = Annotated[float, "the least change of belief that counts", Within(0.0, 1.0)]
+Tolerance = Annotated[float, "what counts as about the same", Within(0.0, 1.0)]
 
 _PEOPLE = 3
 _DATA_SETS = np.array(list(product((0, 1), repeat=_PEOPLE)))
@@ -97,7 +105,7 @@ def _priors(seed: int) -> list[np.ndarray]:
     Verdict.HOLDS,
     wrong={"factor": 1.0},
 )
-def posteriors(*, epsilon: float = 0.4, factor: float = 2.0, seed: int = 0) -> Finding:
+def posteriors(*, epsilon: Epsilon = 0.4, factor: Factor = 2.0, seed: Seed = 0) -> Finding:
     """Three people, 43 priors, and randomized response on the parity, which attains it.
 
     Further a noisy count, and forty random mechanisms.
@@ -159,7 +167,7 @@ class PosteriorStudy:
     wrong={"agree": 0.5},
 )
 def first_attempt(
-    *, patients: int = 100, agree: float = 0.8, epsilon: float = 0.5, least: float = 0.1
+    *, patients: Patients = 100, agree: Agree = 0.8, epsilon: Epsilon = 0.5, least: Least = 0.1
 ) -> Finding:
     """The belief about her after the typical answer, computed without her data."""
     study = PosteriorStudy(patients, agree, epsilon)
@@ -181,7 +189,11 @@ def first_attempt(
     wrong={"patients": 3},
 )
 def smoking(
-    *, patients: int = 100, agree: float = 0.8, epsilon: float = 0.5, tolerance: float = 0.02
+    *,
+    patients: Patients = 100,
+    agree: Agree = 0.8,
+    epsilon: Epsilon = 0.5,
+    tolerance: Tolerance = 0.02,
 ) -> Finding:
     """Beliefs in both worlds at the typical answer, and their largest ratio over all answers."""
     study = PosteriorStudy(patients, agree, epsilon)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import at_most, number, statement, upper_bound
 from simulator.teaching.claims.ledger.chapter5.posteriors import (
     chosen_at_random,
@@ -14,8 +16,12 @@ from simulator.teaching.claims.ledger.chapter5.posteriors import (
     with_default,
 )
 from simulator.teaching.claims.ledger.shared.exact_values import random_pairs
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+Independent = Annotated[bool, "whether the coins have one law on both databases"]
+MeanUnder = Annotated[str, "the law of the mean: posterior or prior"]
 
 
 def as_function_of_coins(channel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +47,11 @@ def as_function_of_coins(channel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wrong={"independent": False},
 )
 def coins_cost_nothing(
-    *, epsilon: float = 0.6, pairs: int = 40, independent: bool = True, seed: int = 51
+    *,
+    epsilon: Epsilon = 0.6,
+    pairs: Annotated[int, "random pairs of laws that are tried", Within(1, 200)] = 40,
+    independent: Independent = True,
+    seed: Seed = 51,
 ) -> Finding:
     """For random channels: f(A, R) has the law of B(A), and (A, R) loses what A loses.
 
@@ -74,7 +84,7 @@ def coins_cost_nothing(
     wrong={"mean_under": "prior"},
 )
 def ratio_of_posteriors(
-    *, epsilon: float = 0.4, mean_under: str = "posterior", seed: int = 0
+    *, epsilon: Epsilon = 0.4, mean_under: MeanUnder = "posterior", seed: Seed = 0
 ) -> Finding:
     """Both sides at every data set, answer and person, for random mechanisms and priors.
 
@@ -109,7 +119,11 @@ def ratio_of_posteriors(
     wrong={"delta": 0.01},
 )
 def sets_of_singletons(
-    *, epsilon: float = 0.6, pairs: int = 200, delta: float = 0.0, seed: int = 53
+    *,
+    epsilon: Epsilon = 0.6,
+    pairs: Annotated[int, "random pairs of laws that are tried", Within(1, 1000)] = 200,
+    delta: Delta = 0.0,
+    seed: Seed = 53,
 ) -> Finding:
     """Random pairs: the largest excess Pr[S] - e^ε Pr'[S] of a set, ε the largest of an outcome.
 

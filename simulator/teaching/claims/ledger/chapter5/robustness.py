@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import linprog
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import equal, number, statement
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth, solution
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, People
 from simulator.teaching.claims.ledger.theorems.robustness import group_privacy, post_processing
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+Primed = Annotated[bool, "whether x' stands on the right"]
+Product = Annotated[float, "the privacy parameter is this over n", Within(0.0, 1000.0)]
+Useful = Annotated[float, "the advantage from which on an answer is useful", Within(0.0, 1.0)]
 
 claim(
     "chapter5-lemma-1-6",
@@ -30,7 +37,7 @@ claim(
     wrong={"primed": True},
     fault=Fault.TRANSCRIPT,
 )
-def postprocessing_display(*, epsilon: float = 0.6, primed: bool = False) -> Finding:
+def postprocessing_display(*, epsilon: Epsilon = 0.6, primed: Primed = False) -> Finding:
     """Randomized response kept as it is, b the answer that x' gives more often."""
     truth = chance_of_truth(epsilon)
     on_x, on_x_prime = 1.0 - truth, truth
@@ -62,7 +69,9 @@ claim(
     Verdict.HOLDS,
     wrong={"product": 10.0},
 )
-def useful_epsilon(*, people: int = 50, product: float = 0.02, useful: float = 0.05) -> Finding:
+def useful_epsilon(
+    *, people: People = 50, product: Product = 0.02, useful: Useful = 0.05
+) -> Finding:
     """The best advantage of any epsilon-DP test, epsilon = product/n, by linear program.
 
     Moving one position at a time, Pr[test says 1] and Pr[it says 0] each change by a factor of at

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise, product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.analysis.estimation import tail_violation
 from simulator.data.databases import REPLACE_ONE, Database
+from simulator.foundations.knobs import Within
 from simulator.foundations.wording import count_of
-from simulator.mechanisms.published import NameAndShame
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import Playing, play
 from simulator.teaching.claims.ledger.shared.exact_values import random_pairs
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Factor, People, Seed
 from simulator.teaching.claims.ledger.theorems.robustness import post_processing
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import worse_experiment
+from simulator.teaching.mechanisms.published import NameAndShame
 from simulator.theory.guarantees.pure import ApproxDP
+
+Size = Annotated[int, "rows of the database (all combinations are listed)", Within(1, 5)]
+Product = Annotated[float, "the privacy parameter is this over n", Within(0.0, 1000.0)]
+High = Annotated[float, "the upper of two levels, or what counts as high", Within(0.0, 100.0)]
+Published = Annotated[bool, "whether the output names the person"]
+Pairs = Annotated[int, "random pairs of laws that are tried", Within(1, 300)]
+Group = Annotated[int, "people in the group", Within(1, 1000)]
+Useful = Annotated[float, "the advantage from which on an answer is useful", Within(0.0, 1.0)]
+Rounds = Annotated[int, "rounds k (all combinations are listed)", Within(1, 5)]
+Trials = Annotated[int, "plays of each experiment", Within(1, 6000)]
 
 Law = np.ndarray
 _VALUES = (0, 1)
@@ -50,7 +62,7 @@ def distance(p: Law, q: Law) -> float:
     Verdict.HOLDS,
     wrong={"share": 0.9},
 )
-def shame_is_additive(*, delta: float = 0.05, n: int = 3, share: float = 1.0) -> Finding:
+def shame_is_additive(*, delta: Delta = 0.05, n: Size = 3, share: Factor = 1.0) -> Finding:
     """All pairs of neighbouring data sets, all outputs."""
     data_sets = list(product(_VALUES, repeat=n))
     worst = max(
@@ -69,7 +81,12 @@ def shame_is_additive(*, delta: float = 0.05, n: int = 3, share: float = 1.0) ->
     Verdict.HOLDS,
     wrong={"product": 0.05},
 )
-def shame_publishes(*, people: int = 10_000, product: float = 10.0, high: float = 0.99) -> Finding:
+def shame_publishes(
+    *,
+    people: Annotated[int, "people in the database", Within(1, 10_000)] = 10_000,
+    product: Product = 10.0,
+    high: High = 0.99,
+) -> Finding:
     """1 - (1 - delta)^n at delta = product/n."""
     published = -math.expm1(people * math.log1p(-product / people))
     return statement(
@@ -87,7 +104,7 @@ def shame_publishes(*, people: int = 10_000, product: float = 10.0, high: float 
     Verdict.HOLDS,
     wrong={"published": False},
 )
-def shame_posteriors(*, delta: float = 0.3, n: int = 3, published: bool = True) -> Finding:
+def shame_posteriors(*, delta: Delta = 0.3, n: Size = 3, published: Published = True) -> Finding:
     """Posteriors of person 0 under the uniform prior, where x_{-0} has 0 for her value.
 
     ``published`` = False looks at the outputs that say nothing about her instead.
@@ -146,7 +163,7 @@ def reference() -> Finding:
     wrong={"share": 0.6},
 )
 def additive_composition(
-    *, delta: float = 0.01, pairs: int = 60, share: float = 1.0, seed: int = 17
+    *, delta: Delta = 0.01, pairs: Pairs = 60, share: Factor = 1.0, seed: Seed = 17
 ) -> Finding:
     """Random pairs with a random second pair for each first answer; leaks come closest."""
     leak = np.array([1.0 - delta, delta, 0.0])
@@ -180,7 +197,12 @@ claim(
     wrong={"share": 0.9},
 )
 def additive_groups(
-    *, people: int = 12, group: int = 4, pairs: int = 60, share: float = 1.0, seed: int = 20
+    *,
+    people: People = 12,
+    group: Group = 4,
+    pairs: Pairs = 60,
+    share: Factor = 1.0,
+    seed: Seed = 20,
 ) -> Finding:
     """Publishing one random row: the chance that it is one of the group; and random chains.
 
@@ -222,7 +244,9 @@ def one_row(data: tuple[int, ...], chance: float = 1.0) -> Law:
     wrong={"product": 0.01},
     fault=Fault.SLIP,
 )
-def additive_useful(*, people: int = 40, product: float = 1.0, useful: float = 0.05) -> Finding:
+def additive_useful(
+    *, people: People = 40, product: Product = 1.0, useful: Useful = 0.05
+) -> Finding:
     """Publishing one random row, with chance ``product``: delta is product/n.
 
     Its answer tells 0^n from 1^n with advantage n delta, the most that groups of n allow.
@@ -250,7 +274,12 @@ def additive_useful(*, people: int = 40, product: float = 1.0, useful: float = 0
     wrong={"share": 0.5},
 )
 def shame_played(
-    *, delta: float = 0.2, rounds: int = 3, trials: int = 1200, share: float = 1.0, seed: int = 23
+    *,
+    delta: Delta = 0.2,
+    rounds: Rounds = 3,
+    trials: Trials = 1200,
+    share: Factor = 1.0,
+    seed: Seed = 23,
 ) -> Finding:
     """Patients are numbered; patient 0 is ill in database 1. Exact value 1 - (1 - delta)^k."""
     others = Database([(1, "ill"), (2, "well")])

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import equal, follows, number, upper_bound
 from simulator.teaching.claims.ledger.shared.exact_values import (
     chance_of_truth,
     optimal_epsilon,
     random_pairs,
     repeated,
+)
+from simulator.teaching.claims.ledger.shared.parameters import (
+    Constant,
+    Delta,
+    Epsilon,
+    Factor,
+    Rounds,
+    Seed,
 )
 from simulator.teaching.claims.ledger.theorems.azuma import azuma_gives_delta, tails_stay_below
 from simulator.teaching.claims.ledger.theorems.composition import (
@@ -28,6 +38,10 @@ from simulator.teaching.claims.ledger.theorems.divergences import (
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.bounds.concentration import azuma_absolute_tail, azuma_tail
+
+Pairs = Annotated[int, "random pairs of laws that are tried", Within(1, 500)]
+GivenItself = Annotated[bool, "whether X_i is among what is conditioned on"]
+Deviation = Annotated[float, "how far a step strays from its mean, in ε", Within(0.01, 100.0)]
 
 claim(
     "composition-note-theorem-1",
@@ -76,7 +90,7 @@ claim(
     wrong={"factor": 2.0},
 )
 def two_integrals(
-    *, epsilon: float = 0.5, pairs: int = 100, factor: float = 1.0, seed: int = 2
+    *, epsilon: Epsilon = 0.5, pairs: Pairs = 100, factor: Factor = 1.0, seed: Seed = 2
 ) -> Finding:
     """Each of the two is the total variation distance, which is that supremum."""
     worst, distance = 0.0, 0.0
@@ -144,7 +158,11 @@ claim(
     fault=Fault.SLIP,
 )
 def order(
-    *, epsilon: float = 0.01, delta: float = 1e-6, constant: float = 6.0, rounds: int = 1_000_000
+    *,
+    epsilon: Epsilon = 0.01,
+    delta: Delta = 1e-6,
+    constant: Constant = 6.0,
+    rounds: Rounds = 1_000_000,
 ) -> Finding:
     """The exact least epsilon over √k·epsilon keeps growing once k epsilon^2 outgrows it.
 
@@ -181,7 +199,7 @@ claim(
     wrong={"given_itself": False},
     fault=Fault.SLIP,
 )
-def lemma_3_as_printed(*, epsilon: float = 0.1, given_itself: bool = True) -> Finding:
+def lemma_3_as_printed(*, epsilon: Epsilon = 0.1, given_itself: GivenItself = True) -> Finding:
     """Given X_i itself, its mean is X_i: the condition says X_i <= beta, which losses break."""
     truth = chance_of_truth(epsilon)
     losses, chances = np.array([epsilon, -epsilon]), np.array([truth, 1.0 - truth])
@@ -206,7 +224,7 @@ def lemma_3_as_printed(*, epsilon: float = 0.1, given_itself: bool = True) -> Fi
     wrong={"deviation": 1.0},
 )
 def lemma_3_from_azuma(
-    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, deviation: float = 2.0
+    *, epsilon: Epsilon = 0.1, rounds: Rounds = 100, delta: Delta = 1e-6, deviation: Deviation = 2.0
 ) -> Finding:
     """Azuma's inequality with bounds a_i on the differences is exp(-t^2 / (2 sum a_i^2)).
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import equal, number, statement
 from simulator.teaching.claims.ledger.shared.exact_values import (
     optimal_delta,
     optimal_epsilon,
     repeated,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Power, Rounds
 from simulator.teaching.claims.ledger.theorems.composition import (
     advanced_composition,
     advanced_epsilon,
@@ -20,6 +23,14 @@ from simulator.teaching.claims.ledger.theorems.composition import (
 )
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+OwnDelta = Annotated[float, "the part of δ that the root has for itself, δ'", Within(1e-300, 1.0)]
+RootHasItsOwn = Annotated[bool, "whether δ' stands in the root"]
+Total = Annotated[float, "the δ̃ that is split", Within(1e-300, 1.0)]
+Parts = Annotated[float, "δ of a round is δ̃ over this many times k", Within(0.01, 1000.0)]
+Tolerance = Annotated[float, "what counts as about the same", Within(0.0, 1.0)]
+OverSum = Annotated[bool, "whether e^ε+1 stands below the line"]
+Target = Annotated[float, "the ε̃ that is wanted", Within(1e-6, 1.0)]
 
 claim(
     "group-notes-basic-two",
@@ -93,7 +104,7 @@ claim(
     Verdict.HOLDS,
     wrong={"delta": 1e-3},
 )
-def basic_is_tight(*, epsilon: float = 0.1, rounds: int = 50, delta: float = 1e-40) -> Finding:
+def basic_is_tight(*, epsilon: Epsilon = 0.1, rounds: Rounds = 50, delta: Delta = 1e-40) -> Finding:
     """The least epsilon of the worst adversary as delta vanishes; at 0.001 far less will do."""
     least = optimal_epsilon(repeated(epsilon, rounds), delta)
     finest = (1.0 + math.exp(-epsilon)) ** -rounds
@@ -118,11 +129,11 @@ def basic_is_tight(*, epsilon: float = 0.1, rounds: int = 50, delta: float = 1e-
 )
 def advanced(
     *,
-    epsilon: float = 0.1,
-    rounds: int = 100,
-    delta: float = 1e-10,
-    own: float = 1e-30,
-    root_has_its_own: bool = False,
+    epsilon: Epsilon = 0.1,
+    rounds: Rounds = 100,
+    delta: Delta = 1e-10,
+    own: OwnDelta = 1e-30,
+    root_has_its_own: RootHasItsOwn = False,
 ) -> Finding:
     """With delta' far below delta the printed total is kδ, less than the exact delta at ε̃.
 
@@ -153,7 +164,7 @@ def advanced(
     Verdict.HOLDS,
     wrong={"parts": 1.0},
 )
-def splitting(*, total: float = 1e-5, rounds: int = 64, parts: float = 2.0) -> Finding:
+def splitting(*, total: Total = 1e-5, rounds: Rounds = 64, parts: Parts = 2.0) -> Finding:
     """Arithmetic."""
     return equal(rounds * (total / (parts * rounds)) + total / 2.0, total, "kδ + δ'")
 
@@ -167,7 +178,7 @@ def splitting(*, total: float = 1e-5, rounds: int = 64, parts: float = 2.0) -> F
     fault=Fault.TRANSCRIPT,
 )
 def small_epsilon(
-    *, epsilon: float = 0.1, tolerance: float = 0.01, over_sum: bool = False
+    *, epsilon: Epsilon = 0.1, tolerance: Tolerance = 0.01, over_sum: OverSum = False
 ) -> Finding:
     """The transcript's denominator, and the one that the theorem has: e^epsilon + 1."""
     ratio = math.expm1(epsilon) / (math.exp(epsilon) + 1.0 if over_sum else epsilon**2)
@@ -190,7 +201,7 @@ def small_epsilon(
     Verdict.HOLDS,
     wrong={"power": 1.0},
 )
-def theta(*, power: float = 2.0) -> Finding:
+def theta(*, power: Power = 2.0) -> Finding:
     """The ratio of both sides on a grid stays between tanh(1/2) = 0.462 and √2."""
     ratios = [
         advanced_epsilon(e, k, d / 2.0, tight=True)
@@ -214,7 +225,7 @@ def theta(*, power: float = 2.0) -> Finding:
     Verdict.HOLDS,
     wrong={"exponent": 0.25},
 )
-def setting_epsilon(*, target: float = 1.0, delta: float = 1e-6, exponent: float = 0.5) -> Finding:
+def setting_epsilon(*, target: Target = 1.0, delta: Delta = 1e-6, exponent: Power = 0.5) -> Finding:
     """The theorem's epsilon at that choice, over the target, for k up to 10^8.
 
     It stays below √2 + 1/2, so it is the order that is right: the choice itself overshoots.

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.data.queries import histogram_query
+from simulator.foundations.knobs import Within
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.laplace import VectorLaplacePair
-from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.teaching.claims.findings import follows, number, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import Playing, play
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, People, Seed
 from simulator.teaching.claims.ledger.theorems.robustness import group_privacy
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import seen_within
+from simulator.teaching.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.theory.guarantees.pure import PureDP
+
+AgainstFirst = Annotated[bool, "whether the claim in the proof is read against D_0"]
+Clusters = Annotated[int, "clusters of points", Within(1, 3)]
+ReplaceOne = Annotated[bool, "whether a neighbour has one record replaced"]
+Dimensions = Annotated[int, "dimensions of a point (all combinations are listed)", Within(1, 6)]
+Norm = Annotated[int, "1 or 2: the norm in which points are small", Within(1, 2)]
+Iterations = Annotated[int, "iterations of Lloyd's algorithm", Within(1, 30)]
+Trials = Annotated[int, "plays of each experiment", Within(1, 2000)]
+Split = Annotated[float, "the budget is split into so many parts an iteration", Within(0.01, 100.0)]
 
 claim(
     "group-notes-group-privacy",
@@ -38,7 +49,9 @@ claim(
     wrong={"against_first": True},
     fault=Fault.TRANSCRIPT,
 )
-def group_claim(*, epsilon: float = 0.3, people: int = 5, against_first: bool = False) -> Finding:
+def group_claim(
+    *, epsilon: Epsilon = 0.3, people: People = 5, against_first: AgainstFirst = False
+) -> Finding:
     """What the claim gives between D_0 and D_k: chained as printed, or read against D_0."""
     if against_first:
         given = people * epsilon
@@ -62,7 +75,9 @@ def group_claim(*, epsilon: float = 0.3, people: int = 5, against_first: bool = 
     Verdict.HOLDS,
     wrong={"replace_one": True},
 )
-def lloyd_counts(*, epsilon: float = 0.1, clusters: int = 3, replace_one: bool = False) -> Finding:
+def lloyd_counts(
+    *, epsilon: Epsilon = 0.1, clusters: Clusters = 3, replace_one: ReplaceOne = False
+) -> Finding:
     """All neighbours of a small database; the largest loss of vector Laplace noise of that scale.
 
     Under add/remove-one as the notes have it; one record replaced moves two cells.
@@ -98,7 +113,7 @@ def _neighbours(database: Database, clusters: int, relation: Relation) -> list[D
     Verdict.HOLDS,
     wrong={"norm": 2},
 )
-def lloyd_sums(*, epsilon: float = 0.1, dimensions: int = 4, norm: int = 1) -> Finding:
+def lloyd_sums(*, epsilon: Epsilon = 0.1, dimensions: Dimensions = 4, norm: Norm = 1) -> Finding:
     """The worst added point among the corners and the diagonal of the unit ball of ``norm``."""
     nothing = np.zeros(dimensions)
     worst = max(largest_loss(nothing, point, epsilon) for point in _points(dimensions, norm))
@@ -113,7 +128,7 @@ def lloyd_sums(*, epsilon: float = 0.1, dimensions: int = 4, norm: int = 1) -> F
     wrong={"share": 0.5},
 )
 def lloyd_iteration(
-    *, epsilon: float = 0.1, dimensions: int = 4, share: float = 1.0, seed: int = 7
+    *, epsilon: Epsilon = 0.1, dimensions: Dimensions = 4, share: Factor = 1.0, seed: Seed = 7
 ) -> Finding:
     """Sizes and sums of the library's step: a point is added to random clouds, at random centres.
 
@@ -145,11 +160,11 @@ def _points(dimensions: int, norm: int) -> np.ndarray:
 )
 def lloyd_played(
     *,
-    epsilon: float = 1.0,
-    iterations: int = 3,
-    trials: int = 400,
-    split: float = 2.0,
-    seed: int = 24,
+    epsilon: Epsilon = 1.0,
+    iterations: Iterations = 3,
+    trials: Trials = 400,
+    split: Split = 2.0,
+    seed: Seed = 24,
 ) -> Finding:
     """Two clusters in the unit L1 ball; Alice is a point on its border."""
     cloud = [(0.5, 0.2), (0.4, 0.3), (0.6, 0.1), (-0.5, -0.1), (-0.3, -0.4), (-0.4, -0.2)]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
 from simulator.teaching.claims.findings import follows, number, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Constant, Delta, Epsilon, Rounds
 from simulator.teaching.claims.ledger.theorems.azuma import azuma_gives_delta, tails_stay_below
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.bounds.concentration import azuma_tail
+
+Adaptive = Annotated[bool, "whether an answer sways the later queries"]
 
 claim(
     "roth2011-theorem-5",
@@ -29,7 +33,7 @@ claim(
     Verdict.HOLDS,
     wrong={"constant": 2.2},
 )
-def azuma_constant(*, constant: float = 2.0) -> Finding:
+def azuma_constant(*, constant: Constant = 2.0) -> Finding:
     """The large-deviation rate of a coin of chance p is D(p+x‖p); x^2 is in units of the range."""
     chances = np.linspace(0.01, 0.99, 197)
     steps = np.geomspace(1e-3, 0.9, 120)
@@ -62,7 +66,7 @@ claim(
     wrong={"adaptive": False},
 )
 def azuma_on_the_sum(
-    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, adaptive: bool = True
+    *, epsilon: Epsilon = 0.1, rounds: Rounds = 100, delta: Delta = 1e-6, adaptive: Adaptive = True
 ) -> Finding:
     """An answer also sways the later queries of an adaptive adversary, hence the mean of the rest.
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Annotated
 
 from simulator.engine.views.views import replay
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import play, press_when_ahead
+from simulator.teaching.claims.ledger.shared.parameters import Factor, Seed
 from simulator.teaching.claims.ledger.theorems.composition import budgets_add_up, factors_of_a_view
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.guarantees.pure import PureDP
+
+KeepCoins = Annotated[bool, "whether a view is replayed with its own coins"]
 
 claim(
     "roth2011-theorem-1",
@@ -42,7 +47,11 @@ claim(
     wrong={"share": 0.8},
 )
 def adaptive_laplace(
-    *, trials: int = 400, rounds: int = 5, share: float = 1.0, seed: int = 11
+    *,
+    trials: Annotated[int, "plays of each experiment", Within(1, 2000)] = 400,
+    rounds: Annotated[int, "rounds k (all combinations are listed)", Within(1, 7)] = 5,
+    share: Factor = 1.0,
+    seed: Seed = 11,
 ) -> Finding:
     """Views of "press when ahead" are played and replayed; the largest loss over budget counts."""
     result = play(
@@ -67,7 +76,11 @@ def adaptive_laplace(
     wrong={"keep_coins": False},
 )
 def view_reproduces(
-    *, trials: int = 60, rounds: int = 8, keep_coins: bool = True, seed: int = 5
+    *,
+    trials: Annotated[int, "plays of each experiment", Within(1, 300)] = 60,
+    rounds: Annotated[int, "rounds k (all combinations are listed)", Within(1, 10)] = 8,
+    keep_coins: KeepCoins = True,
+    seed: Seed = 5,
 ) -> Finding:
     """Views of an adversary that tosses a coin first are replayed, with and without their coins."""
     result = play(

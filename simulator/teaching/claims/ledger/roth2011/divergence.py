@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement
-from simulator.teaching.claims.ledger.shared.exact_values import (
-    all_events,
-    random_pairs,
-)
+from simulator.teaching.claims.ledger.shared.exact_values import all_events, random_pairs
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Seed
 from simulator.teaching.claims.ledger.theorems.divergences import (
     defined_on_every_event,
     divergence,
@@ -23,6 +23,15 @@ from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
+
+Answers = Annotated[
+    int, "how many answers the listed pair has (all combinations are listed)", Within(1, 14)
+]
+Finite = Annotated[bool, "whether there are finitely many answers"]
+Directions = Annotated[int, "of the two directions, how many are bounded", Within(1, 2)]
+Threshold = Annotated[float, "the number that is compared with", Within(0.0, 1e6)]
+Room = Annotated[float, "how far beyond ε' the tail is taken", Within(0.0, 10.0)]
+Normalised = Annotated[bool, "whether both measures have mass 1"]
 
 Law = np.ndarray
 
@@ -47,7 +56,7 @@ def approximate_divergence(p: Law, q: Law, delta: float) -> float:
     wrong={"finite": True},
     fault=Fault.SLIP,
 )
-def divergence_is_attained(*, answers: int = 12, finite: bool = False) -> Finding:
+def divergence_is_attained(*, answers: Answers = 12, finite: Finite = False) -> Finding:
     """A pair whose answer n = 1, 2, ... has the ratio 2 - 2^-n, in exact fractions.
 
     Answer n has probability 2^-(n+1) under Y, and that over the ratio under Z; the rest of either
@@ -90,7 +99,11 @@ claim(
     wrong={"directions": 1},
 )
 def within_by_divergence(
-    *, delta: float = 0.0, pairs: int = 200, directions: int = 2, seed: int = 3
+    *,
+    delta: Delta = 0.0,
+    pairs: Annotated[int, "random pairs of laws that are tried", Within(1, 1000)] = 200,
+    directions: Directions = 2,
+    seed: Seed = 3,
 ) -> Finding:
     """The larger divergence, by events, against the least ε of (ε, δ), by hockey sticks.
 
@@ -154,7 +167,7 @@ claim(
     wrong={"room": 0.1},
 )
 def bad_set_is_needed(
-    *, epsilon: float = 1.0, threshold: float = 0.9, room: float = 0.0
+    *, epsilon: Epsilon = 1.0, threshold: Threshold = 0.9, room: Room = 0.0
 ) -> Finding:
     """One randomized response: delta at the threshold is far below the tail there.
 
@@ -187,7 +200,10 @@ claim(
     wrong={"normalised": False},
 )
 def divergence_is_nonnegative(
-    *, pairs: int = 300, normalised: bool = True, seed: int = 9
+    *,
+    pairs: Annotated[int, "random pairs of laws that are tried", Within(1, 1500)] = 300,
+    normalised: Normalised = True,
+    seed: Seed = 9,
 ) -> Finding:
     """Random pairs, nearer and nearer ones, equal laws; measures that are no laws break it."""
     scale = 1.0 if normalised else 0.5

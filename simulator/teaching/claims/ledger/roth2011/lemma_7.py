@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.exact_values import (
     chance_of_truth,
     largest_mean_loss,
     random_pairs,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Rounds, Seed
 from simulator.teaching.claims.ledger.theorems.divergences import mean_loss
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+OfRatio = Annotated[bool, "whether exp(ε) bounds the ratio, and not the loss"]
+Pairs = Annotated[int, "random pairs of laws that are tried", Within(1, 1500)]
+Shrink = Annotated[float, "the last two links of the chain are multiplied by it", Within(0.0, 1e6)]
+OfDeviation = Annotated[bool, "whether the deviation is judged, and not the mean"]
 
 claim(
     "roth2011-lemma-7",
@@ -43,7 +51,7 @@ claim(
     wrong={"of_ratio": True},
     fault=Fault.SLIP,
 )
-def introduction(*, epsilon: float = 0.1, of_ratio: bool = False) -> Finding:
+def introduction(*, epsilon: Epsilon = 0.1, of_ratio: OfRatio = False) -> Finding:
     """The loss is a logarithm: it is the ratio of likelihoods that is bounded by exp(epsilon)."""
     largest = epsilon if of_ratio else math.exp(epsilon)
     mean = largest_mean_loss(largest)
@@ -66,7 +74,7 @@ def introduction(*, epsilon: float = 0.1, of_ratio: bool = False) -> Finding:
     wrong={"shrink": 0.5},
 )
 def proof_steps(
-    *, epsilon: float = 0.5, pairs: int = 300, shrink: float = 1.0, seed: int = 6
+    *, epsilon: Epsilon = 0.5, pairs: Pairs = 300, shrink: Shrink = 1.0, seed: Seed = 6
 ) -> Finding:
     """The numbers of the chain, for random pairs within epsilon and for randomized response."""
     truth = chance_of_truth(epsilon)
@@ -105,7 +113,9 @@ def _step_fails(p: np.ndarray, q: np.ndarray, epsilon: float, shrink: float) -> 
     wrong={"of_deviation": True},
     fault=Fault.SLIP,
 )
-def scaling(*, epsilon: float = 0.1, rounds: int = 100, of_deviation: bool = False) -> Finding:
+def scaling(
+    *, epsilon: Epsilon = 0.1, rounds: Rounds = 100, of_deviation: OfDeviation = False
+) -> Finding:
     """Four times the rounds: the mean grows fourfold, its standard deviation twofold."""
     growth = _spread(epsilon, 4 * rounds, of_deviation) / _spread(epsilon, rounds, of_deviation)
     return upper_bound(

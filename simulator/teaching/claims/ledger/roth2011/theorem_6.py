@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from simulator.analysis.estimation import tail_violation
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import play, press_when_ahead
 from simulator.teaching.claims.ledger.shared.exact_values import optimal_epsilon
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Seed
 from simulator.teaching.claims.ledger.theorems.composition import (
     advanced_composition,
     advanced_epsilon,
@@ -19,6 +22,10 @@ from simulator.teaching.claims.simulated_findings import worse_experiment
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
+
+Rounds = Annotated[int, "rounds k", Within(1, 200)]
+Trials = Annotated[int, "plays of each experiment", Within(1, 6000)]
+Leaky = Annotated[bool, "whether the rounds have δs too"]
 
 claim(
     "roth2011-theorem-6",
@@ -39,12 +46,12 @@ claim(
 )
 def advanced_composition_played(
     *,
-    epsilon: float = 0.2,
-    rounds: int = 40,
-    delta: float = 0.05,
-    trials: int = 1200,
-    factor: float = 1.0,
-    seed: int = 7,
+    epsilon: Epsilon = 0.2,
+    rounds: Rounds = 40,
+    delta: Delta = 0.05,
+    trials: Trials = 1200,
+    factor: Factor = 1.0,
+    seed: Seed = 7,
 ) -> Finding:
     """Tails of both experiments, at a family-wise false-alarm probability of 1e-6."""
     result = play(
@@ -55,7 +62,7 @@ def advanced_composition_played(
     return worse_experiment(result, what, tail_violation, threshold, delta, rounds=rounds)
 
 
-def unequal_rounds(*, delta: float = 1e-6, leaky: bool = False, factor: float = 1.0) -> Finding:
+def unequal_rounds(*, delta: Delta = 1e-6, leaky: Leaky = False, factor: Factor = 1.0) -> Finding:
     """Unequal budgets a few dozen times each, ``leaky`` or not, against the exact answer."""
     rounds = Composition.of((PureDP(0.05), 60), (PureDP(0.1), 40), (PureDP(0.2), 20))
     if leaky:
@@ -101,7 +108,7 @@ claim(
     Verdict.HOLDS,
     wrong={"epsilon": 0.7},
 )
-def improves(*, epsilon: float = 0.1, delta: float = 1e-6) -> Finding:
+def improves(*, epsilon: Epsilon = 0.1, delta: Delta = 1e-6) -> Finding:
     """It needs e^epsilon - 1 < 1, and k >= 2 ln(1/delta) / (2 - e^epsilon)^2."""
     room = 1.0 - math.expm1(epsilon)
     if room <= 0.0:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from simulator.adversaries.contract import Challenge
 from simulator.analysis.result import Result
+from simulator.foundations.knobs import Within
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import RandomizedResponse
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
@@ -23,11 +24,17 @@ from simulator.teaching.claims.ledger.shared.adversaries import (
     switch_mechanisms,
 )
 from simulator.teaching.claims.ledger.shared.exact_values import largest_mean_loss
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Rounds, Seed
 from simulator.teaching.claims.ledger.theorems.composition import advanced_epsilon
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
+
+Shift = Annotated[float, "how far the two answers differ, at sensitivity 1", Within(0.0, 1.0)]
+Tight = Annotated[bool, "whether tanh(ε/2) stands in place of e^ε-1"]
+Inside = Annotated[bool, "whether ε stands inside the root"]
+GivenCoins = Annotated[bool, "whether the adversary's coins are conditioned on"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,11 @@ def steps_along(result: Result) -> Steps:
     wrong={"share": 0.9},
 )
 def bounded_losses(
-    *, epsilon: float = 0.2, trials: int = 60, share: float = 1.0, seed: int = 3
+    *,
+    epsilon: Epsilon = 0.2,
+    trials: Annotated[int, "plays of each experiment", Within(1, 300)] = 60,
+    share: Factor = 1.0,
+    seed: Seed = 3,
 ) -> Finding:
     """Every round of played views, by an adversary that switches mechanisms."""
     steps = steps_along(_played(epsilon, trials, seed))
@@ -88,7 +99,11 @@ def bounded_losses(
     wrong={"factor": 0.25},
 )
 def conditional_means(
-    *, epsilon: float = 0.2, trials: int = 60, factor: float = 1.0, seed: int = 3
+    *,
+    epsilon: Epsilon = 0.2,
+    trials: Annotated[int, "plays of each experiment", Within(1, 300)] = 60,
+    factor: Factor = 1.0,
+    seed: Seed = 3,
 ) -> Finding:
     """The exact divergence at every prefix; the played losses must average to them.
 
@@ -124,7 +139,7 @@ def _played(epsilon: float, trials: int, seed: int) -> Result:
     wrong={"shift": 1.0},
     fault=Fault.SLIP,
 )
-def divergence_equals_epsilon(*, epsilon: float = 0.2, shift: float = 0.5) -> Finding:
+def divergence_equals_epsilon(*, epsilon: Epsilon = 0.2, shift: Shift = 0.5) -> Finding:
     """Laplace noise for sensitivity 1 on two databases whose answers differ by ``shift``."""
     law = LaplaceLaw(shift * epsilon)
     return equal(
@@ -144,7 +159,9 @@ def divergence_equals_epsilon(*, epsilon: float = 0.2, shift: float = 0.5) -> Fi
     wrong={"tight": True},
     fault=Fault.SLIP,
 )
-def mean_of_the_total(*, epsilon: float = 0.1, rounds: int = 100, tight: bool = False) -> Finding:
+def mean_of_the_total(
+    *, epsilon: Epsilon = 0.1, rounds: Rounds = 100, tight: Tight = False
+) -> Finding:
     """Against the largest mean that any adversary can reach, by linear program."""
     reached = rounds * largest_mean_loss(epsilon)
     per_round = math.tanh(epsilon / 2.0) if tight else math.expm1(epsilon)
@@ -168,7 +185,7 @@ def mean_of_the_total(*, epsilon: float = 0.1, rounds: int = 100, tight: bool = 
     fault=Fault.TRANSCRIPT,
 )
 def last_display(
-    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, inside: bool = True
+    *, epsilon: Epsilon = 0.1, rounds: Rounds = 100, delta: Delta = 1e-6, inside: Inside = True
 ) -> Finding:
     """As the transcript sets the root; a slip of typesetting, for t stands right above it."""
     spread = 2.0 * rounds * -math.log(delta)
@@ -193,7 +210,11 @@ def last_display(
     wrong={"given_coins": False},
 )
 def prefix_decides(
-    *, trials: int = 200, rounds: int = 4, given_coins: bool = True, seed: int = 12
+    *,
+    trials: Annotated[int, "plays of each experiment", Within(1, 1000)] = 200,
+    rounds: Annotated[int, "rounds k (all combinations are listed)", Within(1, 6)] = 4,
+    given_coins: GivenCoins = True,
+    seed: Seed = 12,
 ) -> Finding:
     """Views of both experiments, replayed: no prefix is followed by two different challenges.
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import binom
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, upper_bound
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth
+from simulator.teaching.claims.ledger.shared.parameters import Constant, Delta, Epsilon, Rounds
 from simulator.teaching.claims.model import Finding
 from simulator.theory.bounds.concentration import azuma_tail
+
+Effect = Annotated[float, "maximum effect of a round on the sum, in ε", Within(0.01, 100.0)]
 
 _ROUNDS = (1, 4, 25, 400)
 
 
-def tails_stay_below(*, epsilon: float = 0.3, constant: float = 2.0) -> Finding:
+def tails_stay_below(*, epsilon: Epsilon = 0.3, constant: Constant = 2.0) -> Finding:
     """Exact tails over exp(-constant t^2/Σ(range)^2): of losses, and of walks that stop at a goal.
 
     The loss of a round lies in an interval of length 2 epsilon; so does the step of a fair walk of
@@ -40,7 +45,7 @@ def tails_stay_below(*, epsilon: float = 0.3, constant: float = 2.0) -> Finding:
 
 
 def azuma_gives_delta(
-    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, effect: float = 2.0
+    *, epsilon: Epsilon = 0.1, rounds: Rounds = 100, delta: Delta = 1e-6, effect: Effect = 2.0
 ) -> Finding:
     """The maximum effect of a round is the range 2 epsilon; 4 epsilon leaves the fourth root."""
     t = math.sqrt(2.0 * rounds * -math.log(delta)) * epsilon

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import leak_in_turn, respond_by_answer
 from simulator.teaching.claims.ledger.shared.enumerated_views import view_law
@@ -18,9 +20,21 @@ from simulator.teaching.claims.ledger.shared.exact_values import (
     random_pairs,
     repeated,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Rounds, Seed
 from simulator.teaching.claims.model import Finding
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.laws.finite import FiniteLaw
+
+Epsilons = Annotated[tuple[float, ...], "ε of every round, or of every part"]
+Deltas = Annotated[tuple[float, ...], "δ of every round; none where all are pure"]
+Claimed = Annotated[
+    float | None, "what is claimed, in place of the sum or the sensitivity", Within(0.0, 1e6)
+]
+GivenCoins = Annotated[bool, "whether the adversary's coins are conditioned on"]
+Leak = Annotated[float, "the δ of every round, a probability", Within(0.0, 1.0)]
+Tight = Annotated[bool, "whether tanh(ε/2) stands in place of e^ε-1"]
+Largest = Annotated[float, "the largest value that is claimed for", Within(1e-12, 1e12)]
+Printed = Annotated[str, "what the source says"]
 
 GRID = tuple((e, k, d) for e in (0.01, 0.1, 0.5) for k in (10, 1000) for d in (1e-3, 1e-12))
 """Settings (epsilon, rounds, delta) at which advanced composition meets the exact answer."""
@@ -48,11 +62,11 @@ def random_views(epsilons: Sequence[float], deltas: Sequence[float], seed: int) 
 
 def budgets_add_up(
     *,
-    epsilons: tuple[float, ...] = (0.3,) * 6,
-    deltas: tuple[float, ...] = (),
-    claimed: float | None = None,
-    share: float = 1.0,
-    seed: int = 0,
+    epsilons: Epsilons = (0.3,) * 6,
+    deltas: Deltas = (),
+    claimed: Claimed = None,
+    share: Factor = 1.0,
+    seed: Seed = 0,
 ) -> Finding:
     """Adversaries that spend the budgets in turn: all views of the worst one, and of random ones.
 
@@ -96,12 +110,12 @@ def advanced_epsilon(
 
 def advanced_composition(
     *,
-    epsilon: float = 0.1,
-    leak: float = 0.0,
-    rounds: int = 100,
-    delta: float = 1e-6,
-    tight: bool = False,
-    factor: float = 1.0,
+    epsilon: Epsilon = 0.1,
+    leak: Leak = 0.0,
+    rounds: Rounds = 100,
+    delta: Delta = 1e-6,
+    tight: Tight = False,
+    factor: Factor = 1.0,
 ) -> Finding:
     """The exact least epsilon of the worst adversary at k leak + δ', against ``factor`` times ε'.
 
@@ -121,7 +135,7 @@ def advanced_composition(
     )
 
 
-def range_of_delta(*, largest: float = 2.0, printed: str = "δ' ≥ 0") -> Finding:
+def range_of_delta(*, largest: Largest = 2.0, printed: Printed = "δ' ≥ 0") -> Finding:
     """Whether the root of advanced composition is real up to ``largest``; at 0 it is infinite."""
     argument = -math.log(largest)
     return statement(
@@ -133,7 +147,7 @@ def range_of_delta(*, largest: float = 2.0, printed: str = "δ' ≥ 0") -> Findi
     )
 
 
-def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
+def factors_of_a_view(*, epsilon: Epsilon = 0.3, given_coins: GivenCoins = False) -> Finding:
     """An adversary with one coin bit: the answers reveal the coin, and that the database.
 
     Coin 0 asks randomized response twice. Coin 1 asks it once with the databases exchanged, then

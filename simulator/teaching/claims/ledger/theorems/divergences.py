@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from simulator.data.databases import Database
 from simulator.data.queries import counting_scores
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Exponential
 from simulator.mechanisms.table import Table
 from simulator.teaching.claims.findings import number, statement, upper_bound
@@ -28,6 +29,7 @@ from simulator.teaching.claims.ledger.shared.exact_values import (
     largest_mean_loss,
     random_pairs,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Finding
 from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -35,10 +37,17 @@ from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 
+Strict = Annotated[bool, "whether events of probability δ are left out"]
+Rounds = Annotated[int, "rounds k (all combinations are listed)", Within(1, 5)]
+MayExchange = Annotated[bool, "whether an adversary may exchange its databases"]
+Room = Annotated[float, "how far beyond ε' the tail is taken", Within(0.0, 10.0)]
+Converse = Annotated[bool, "whether the tail is bounded by δ, and not δ by the tail"]
+Tight = Annotated[bool, "whether tanh(ε/2) stands in place of e^ε-1"]
+
 _MOST_ROUNDS = 9  # of which every view can be listed
 
 
-def mean_loss(*, epsilon: float = 0.1, tight: bool = False, factor: float = 1.0) -> Finding:
+def mean_loss(*, epsilon: Epsilon = 0.1, tight: Tight = False, factor: Factor = 1.0) -> Finding:
     """The largest mean loss of all pairs within epsilon, by linear program, against ε(e^ε-1).
 
     The ``tight`` form ε tanh(ε/2) is met by randomized response.
@@ -49,11 +58,11 @@ def mean_loss(*, epsilon: float = 0.1, tight: bool = False, factor: float = 1.0)
 
 def advantage(
     *,
-    epsilon: float = 0.5,
-    tight: bool = True,
-    pairs: int = 300,
-    factor: float = 1.0,
-    seed: int = 8,
+    epsilon: Epsilon = 0.5,
+    tight: Tight = True,
+    pairs: Annotated[int, "random pairs of laws that are tried", Within(1, 1500)] = 300,
+    factor: Factor = 1.0,
+    seed: Seed = 8,
 ) -> Finding:
     """The total variation of random pairs within epsilon, and of the worst one.
 
@@ -72,12 +81,12 @@ def advantage(
 
 def tail_and_delta(
     *,
-    epsilon: float = 1.0,
-    room: float = 0.0,
-    converse: bool = False,
-    pairs: int = 200,
-    share: float = 1.0,
-    seed: int = 19,
+    epsilon: Epsilon = 1.0,
+    room: Room = 0.0,
+    converse: Converse = False,
+    pairs: Annotated[int, "random pairs of laws that are tried", Within(1, 1000)] = 200,
+    share: Factor = 1.0,
+    seed: Seed = 19,
 ) -> Finding:
     """δ(ε) over Pr[L > ε], or with ``converse`` Pr[L > ε+τ](1-e^-τ) over δ(ε), τ the ``room``.
 
@@ -105,7 +114,7 @@ def tail_and_delta(
 
 
 def defined_on_every_event(
-    *, epsilon: float = 0.5, delta: float = 0.01, strict: bool = False
+    *, epsilon: Epsilon = 0.5, delta: Delta = 0.01, strict: Strict = False
 ) -> Finding:
     """The pair that dominates (epsilon, delta)-DP reveals the bit with probability exactly delta.
 
@@ -140,11 +149,11 @@ def divergence(law: FiniteLaw, delta: float) -> float:
 
 def one_direction(
     *,
-    epsilon: float = 1.0,
-    rounds: int = 3,
-    delta: float = 0.0,
-    may_exchange: bool = True,
-    seed: int = 5,
+    epsilon: Epsilon = 1.0,
+    rounds: Rounds = 3,
+    delta: Delta = 0.0,
+    may_exchange: MayExchange = True,
+    seed: Seed = 5,
 ) -> Finding:
     """D∞^δ(V1‖V0) of some adversaries, against the largest D∞^δ(V0‖V1) that each can reach.
 

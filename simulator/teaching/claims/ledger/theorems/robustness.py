@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import linprog
 
+from simulator.foundations.knobs import Within
 from simulator.foundations.wording import count_of
 from simulator.teaching.claims.findings import upper_bound
 from simulator.teaching.claims.ledger.shared.exact_values import (
@@ -14,8 +16,13 @@ from simulator.teaching.claims.ledger.shared.exact_values import (
     random_pairs,
     solution,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, People, Seed
 from simulator.teaching.claims.model import Finding
 from simulator.theory.laws.finite import FiniteLaw
+
+JudgesLoss = Annotated[bool, "whether the loss is judged, and not δ(ε)"]
+Pairs = Annotated[int, "random pairs of laws that are tried", Within(1, 1000)]
+SeesData = Annotated[bool, "whether the processing sees the data"]
 
 
 def largest_ratio(people: int, epsilon: float) -> float:
@@ -40,7 +47,7 @@ def largest_ratio(people: int, epsilon: float) -> float:
     return float(solution(found)[people])
 
 
-def group_privacy(*, epsilon: float = 0.3, people: int = 5, share: float = 1.0) -> Finding:
+def group_privacy(*, epsilon: Epsilon = 0.3, people: People = 5, share: Factor = 1.0) -> Finding:
     """The largest loss of any epsilon-DP mechanism between databases so many people apart."""
     return upper_bound(
         math.log(largest_ratio(people, epsilon)),
@@ -52,12 +59,12 @@ def group_privacy(*, epsilon: float = 0.3, people: int = 5, share: float = 1.0) 
 
 def post_processing(
     *,
-    epsilon: float = 0.6,
-    pure: bool = True,
-    pairs: int = 200,
-    sees_data: bool = False,
-    share: float = 1.0,
-    seed: int = 12,
+    epsilon: Epsilon = 0.6,
+    pure: JudgesLoss = True,
+    pairs: Pairs = 200,
+    sees_data: SeesData = False,
+    share: Factor = 1.0,
+    seed: Seed = 12,
 ) -> Finding:
     """Random pairs and randomized response, through random channels and one that keeps the answer.
 

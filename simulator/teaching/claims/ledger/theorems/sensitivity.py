@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from typing import Annotated
 
 import numpy as np
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, RELATIONS, REPLACE_ONE, Database, Relation
 from simulator.data.queries import Query, histogram_query
+from simulator.foundations.knobs import ByName, Within
 from simulator.teaching.claims.findings import equal, number
 from simulator.teaching.claims.model import Finding
+
+Cells = Annotated[int, "cells of the histogram (all combinations are listed)", Within(1, 5)]
+Neighbours = Annotated[Relation, "which databases are neighbours", ByName(RELATIONS, "a relation")]
+Claimed = Annotated[
+    float, "what is claimed, in place of the sum or the sensitivity", Within(0.0, 1e6)
+]
 
 
 def databases_up_to(cells: int, size: int) -> list[Database]:
@@ -26,7 +34,7 @@ def largest_changes(databases: list[Database], query: Query, relation: Relation)
 
 
 def histogram_sensitivity(
-    *, cells: int = 3, relation: Relation = ADD_REMOVE, claimed: float = 1.0
+    *, cells: Cells = 3, relation: Neighbours = ADD_REMOVE, claimed: Claimed = 1.0
 ) -> Finding:
     """Every pair of neighbours among the databases of up to four records."""
     databases, query = databases_up_to(cells, 4), histogram_query(range(cells))

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import gamma
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, NoiseFactor, Power
 from simulator.teaching.claims.ledger.zhang2020.smooth import scaled_laplace_delta, worst_delta
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+BetaFactor = Annotated[float, "the printed β is multiplied by it", Within(0.01, 100.0)]
+Top = Annotated[float, "where the noise ends", Within(1.0, 1000.0)]
+Repaired = Annotated[bool, "whether δ(1+e^(ε/2))/2 is claimed instead of δ"]
 
 
 def dilation_leak(epsilon: float, beta: float) -> float:
@@ -41,7 +48,7 @@ def printed_beta(epsilon: float, delta: float) -> float:
     Verdict.NOT_TIGHT,
     wrong={"beta_factor": 2.0},
 )
-def laplace_admissible(*, beta_factor: float = 1.0) -> Finding:
+def laplace_admissible(*, beta_factor: BetaFactor = 1.0) -> Finding:
     """Sliding and dilation against δ/2, exactly, for ε in {0.1, 0.5, 1}, δ from 1e-8 to 0.1."""
     worst = 0.0
     for epsilon in (0.1, 0.5, 1.0):
@@ -65,7 +72,7 @@ def laplace_admissible(*, beta_factor: float = 1.0) -> Finding:
     wrong={"epsilon": 1.0},
     fault=Fault.SLIP,
 )
-def laplace_admissible_every(*, epsilon: float = 12.0, delta: float = 1e-6) -> Finding:
+def laplace_admissible_every(*, epsilon: Epsilon = 12.0, delta: Delta = 1e-6) -> Finding:
     """For a large ε the stretch costs more than δ/2."""
     leak = dilation_leak(epsilon, printed_beta(epsilon, delta))
     first = brentq(
@@ -88,7 +95,9 @@ def laplace_admissible_every(*, epsilon: float = 12.0, delta: float = 1e-6) -> F
     Verdict.NOT_TIGHT,
     wrong={"noise": 1.0},
 )
-def smooth_algorithm(*, epsilon: float = 1.0, delta: float = 1e-3, noise: float = 2.0) -> Finding:
+def smooth_algorithm(
+    *, epsilon: Epsilon = 1.0, delta: Delta = 1e-3, noise: NoiseFactor = 2.0
+) -> Finding:
     """S by e^β up or down while f moves by up to both S(x) and S(y); and the median's own pairs."""
     beta = printed_beta(epsilon, delta)
     scale = noise / epsilon
@@ -173,7 +182,7 @@ def cut_noise_parameters(noise: CutNoise, epsilon: float) -> tuple[float, float]
     Verdict.FAILS,
     wrong={"repaired": True},
 )
-def admissible_theorem(*, top: float = 20.0, repaired: bool = False) -> Finding:
+def admissible_theorem(*, top: Top = 20.0, repaired: Repaired = False) -> Finding:
     """Noise whose end both properties cut: S(x) = e^β s, S(y) = s, the values of f s apart.
 
     One property after the other multiplies the second's δ/2 by the first's e^{ε/2}, and gives
@@ -227,7 +236,7 @@ def largest_beta(dimension: int, epsilon: float, delta: float) -> float:
     wrong={"power": 0.0},
 )
 def admissible_in_dimension(
-    *, epsilon: float = 0.5, delta: float = 1e-4, power: float = 0.5
+    *, epsilon: Epsilon = 0.5, delta: Delta = 1e-4, power: Power = 0.5
 ) -> Finding:
     """The largest β there is, times d^power ln(1/δ)/ε, must stay away from 0 as d grows."""
     dimensions = (1, 4, 16, 64, 256, 1024)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Annotated
 
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.exact_values import (
     optimal_delta,
     optimal_epsilon,
     repeated,
 )
+from simulator.teaching.claims.ledger.shared.parameters import Constant, Rounds
 from simulator.teaching.claims.ledger.theorems.composition import (
     advanced_composition,
     advanced_epsilon,
@@ -22,6 +25,10 @@ from simulator.teaching.claims.ledger.theorems.composition import (
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.pld.response_atoms import repeated_atoms
+
+Largest = Annotated[float, "the largest value that is claimed for", Within(1e-12, 1e12)]
+Denominator = Annotated[float, "the number below the line", Within(1.0, 1e9)]
+LogDelta = Annotated[float, "ln δ", Within(-700.0, -1e-9)]
 
 claim(
     "zhang2020-theorem-3.20",
@@ -81,7 +88,7 @@ def worst_total(
     Verdict.NOT_TIGHT,
     wrong={"constant": 0.5},
 )
-def corollary(*, constant: float = 2.0) -> Finding:
+def corollary(*, constant: Constant = 2.0) -> Finding:
     """It follows from Theorem 3.20 there: the mean term stays below the half that is left."""
     by_theorem, by_delta, _ = worst_total((1e-12, 1e-6, 1e-2, 0.5), constant)
     return upper_bound(
@@ -101,7 +108,7 @@ def corollary(*, constant: float = 2.0) -> Finding:
     wrong={"largest": 0.5},
     fault=Fault.SLIP,
 )
-def corollary_every_delta(*, largest: float = 0.999) -> Finding:
+def corollary_every_delta(*, largest: Largest = 0.999) -> Finding:
     """Near δ' = 1 the allowed ε grows without limit and the mean term takes over."""
     by_theorem, by_delta, (target, rounds, delta) = worst_total((1e-6, 0.5, largest), 2.0)
     epsilon = corollary_epsilon(target, rounds, delta)
@@ -127,7 +134,9 @@ def corollary_every_delta(*, largest: float = 0.999) -> Finding:
     Verdict.DOES_NOT_FOLLOW,
     wrong={"denominator": 700.0},
 )
-def bob(*, denominator: float = 801.0, rounds: int = 10_000, log_delta: float = -32.0) -> Finding:
+def bob(
+    *, denominator: Denominator = 801.0, rounds: Rounds = 10_000, log_delta: LogDelta = -32.0
+) -> Finding:
     """The theorem's number and the exact one, at ε0 = 1/801.
 
     The tail Pr[L > 1] is computed twice: from the law's atoms and by scipy's binomial law.
@@ -171,7 +180,7 @@ def bob(*, denominator: float = 801.0, rounds: int = 10_000, log_delta: float = 
     Verdict.HOLDS,
     wrong={"denominator": 801.0},
 )
-def bob_by_corollary(*, denominator: float = 1600.0) -> Finding:
+def bob_by_corollary(*, denominator: Denominator = 1600.0) -> Finding:
     """Corollary 3.21 at ε' = 1, k = 10,000 and δ' = e^-32: half of what the example allows."""
     allowed = corollary_epsilon(1.0, 10_000, math.exp(-32.0))
     return statement(

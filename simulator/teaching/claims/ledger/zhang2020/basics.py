@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import binom
 
 from simulator.data.databases import Database
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import RandomizedResponse
-from simulator.mechanisms.published import NameAndShame
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import (
     ALICE,
@@ -20,6 +21,7 @@ from simulator.teaching.claims.ledger.shared.adversaries import (
     play,
 )
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, People, Power, Seed
 from simulator.teaching.claims.ledger.theorems.divergences import tail_and_delta
 from simulator.teaching.claims.ledger.theorems.robustness import largest_loss
 from simulator.teaching.claims.model import Fault, Finding, Verdict
@@ -29,9 +31,21 @@ from simulator.teaching.claims.simulated_findings import (
     largest_loss_seen,
     simulated,
 )
+from simulator.teaching.mechanisms.published import NameAndShame
 from simulator.theory import ApproxDP, PureDP
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
+
+Ones = Annotated[int, "people who hold a 1", Within(0, 10**5)]
+Offset = Annotated[float, "what is taken off", Within(-1e6, 1e6)]
+Assumed = Annotated[float, "the ε for which the estimate is made", Within(0.01, 50.0)]
+Trials = Annotated[int, "plays of each experiment", Within(1, 1000)]
+Level = Annotated[float, "the ε that the mechanism must have", Within(0.0, 50.0)]
+Rows = Annotated[int, "rows of the database", Within(1, 30_000)]
+Gap = Annotated[float, "by how much randomized response passes ε", Within(1e-9, 10.0)]
+Tau = Annotated[float, "how far beyond ε the loss is looked at", Within(0.0, 10.0)]
+Size = Annotated[int, "rows of the database (all combinations are listed)", Within(1, 6)]
+Trusted = Annotated[bool, "whether the curator receives the true bits"]
 
 
 @claim(
@@ -41,7 +55,9 @@ from simulator.theory.laws.finite import FiniteLaw
     Verdict.HOLDS,
     wrong={"exponent": 2.0},
 )
-def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0, seed: int = 1) -> Finding:
+def response_is_private(
+    *, epsilon: Epsilon = 0.7, exponent: Power = 1.0, seed: Seed = 1
+) -> Finding:
     """The loss by the printed probabilities; the same mechanism is played beside it."""
     p = chance_of_truth(exponent * epsilon)
     law = FiniteLaw.from_probabilities([p, 1 - p], [1 - p, p])
@@ -66,7 +82,7 @@ def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0, seed: in
     wrong={"offset": 0.5},
 )
 def estimator_is_unbiased(
-    *, epsilon: float = 0.8, people: int = 60, ones: int = 21, offset: float = 1.0
+    *, epsilon: Epsilon = 0.8, people: People = 60, ones: Ones = 21, offset: Offset = 1.0
 ) -> Finding:
     """The mean of the estimate over the exact law of the number of answers that are 1."""
     p = chance_of_truth(epsilon)
@@ -96,11 +112,11 @@ def estimator_is_unbiased(
 )
 def survey(
     *,
-    epsilon: float = 1.0,
-    assumed: float = 1.0,
-    people: int = 100,
-    trials: int = 200,
-    seed: int = 1,
+    epsilon: Epsilon = 1.0,
+    assumed: Assumed = 1.0,
+    people: People = 100,
+    trials: Trials = 200,
+    seed: Seed = 1,
 ) -> Finding:
     """Play one round a person; compare the mean estimate with the truth, by Hoeffding's inequality.
 
@@ -138,7 +154,7 @@ def survey(
     wrong={"level": 0.7},
     fault=Fault.TRANSCRIPT,
 )
-def zero_delta_name(*, epsilon: float = 0.7, level: float = 0.0) -> Finding:
+def zero_delta_name(*, epsilon: Epsilon = 0.7, level: Level = 0.0) -> Finding:
     """Randomized response has δ = 0; is it ``level``-DP? As printed the level is δ, that is 0."""
     leak = randomized_response(epsilon).delta(level)
     return statement(
@@ -156,7 +172,7 @@ def zero_delta_name(*, epsilon: float = 0.7, level: float = 0.0) -> Finding:
     Verdict.HOLDS,
     wrong={"power": 2.0},
 )
-def just_a_few(*, rows: int = 1000, power: float = 1.0, seed: int = 9) -> Finding:
+def just_a_few(*, rows: Rows = 1000, power: Power = 1.0, seed: Seed = 9) -> Finding:
     """Each row is published with probability n^-power: (0, n^-power)-DP, exactly.
 
     Dangerous means here that someone is exposed more often than not.
@@ -185,7 +201,7 @@ def just_a_few(*, rows: int = 1000, power: float = 1.0, seed: int = 9) -> Findin
     wrong={"tau": 0.005},
 )
 def loss_bounded(
-    *, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0, seed: int = 1
+    *, epsilon: Epsilon = 1.0, gap: Gap = 0.01, tau: Tau = 0.0, seed: Seed = 1
 ) -> Finding:
     """Randomized response a little above ε is a counterexample: its loss never is within ε.
 
@@ -230,7 +246,7 @@ claim(
     Verdict.HOLDS,
     wrong={"delta": 0.0},
 )
-def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
+def every_output(*, epsilon: Epsilon = 0.5, delta: Delta = 1e-9) -> Finding:
     """The leaky randomized response: largest ratio of probabilities at δ = 0 and above."""
     truthful, lie = (
         (1 - delta) * chance_of_truth(epsilon),
@@ -252,7 +268,7 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
     Verdict.HOLDS,
     wrong={"trusted": True},
 )
-def local_model(*, epsilon: float = 0.7, n: int = 4, trusted: bool = False) -> Finding:
+def local_model(*, epsilon: Epsilon = 0.7, n: Size = 4, trusted: Trusted = False) -> Finding:
     """Every view of a curator who receives each person's randomized response, or each true bit."""
     p, lie = (1.0, 0.0) if trusted else (chance_of_truth(epsilon), chance_of_truth(-epsilon))
     worst = 0.0

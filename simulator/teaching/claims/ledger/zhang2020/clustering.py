@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
+from typing import Annotated
 
 import numpy as np
 
 from simulator.analysis.result import Result
 from simulator.data import datasets
 from simulator.data.databases import Database
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import play
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import mostly, simulated
@@ -25,6 +28,11 @@ from simulator.teaching.clustering import (
 from simulator.theory import PureDP
 
 Values = tuple[int, ...]
+Trials = Annotated[int, "plays of each experiment", Within(1, 200)]
+Size = Annotated[int, "rows of the database (all combinations are listed)", Within(1, 6)]
+Fraction = Annotated[float, "of the diameter: how far a centre moves", Within(0.0, 10.0)]
+Ascending = Annotated[Values, "the values of the database, ascending"]
+
 START: Centres = ((-0.4, -0.4), (0.1, 0.0), (0.4, 0.4))
 STEPS = 4
 
@@ -53,7 +61,7 @@ def cluster_irises(epsilon: float, trials: int, keep_views: int = 0, seed: int =
     wrong={"epsilon": 0.5},
 )
 def private_cost(
-    *, epsilon: float = 10.0, trials: int = 40, factor: float = 2.0, seed: int = 30
+    *, epsilon: Epsilon = 10.0, trials: Trials = 40, factor: Factor = 2.0, seed: Seed = 30
 ) -> Finding:
     """Costs of the last centres of each play, in experiment 1, against scipy's Lloyd."""
     result = cluster_irises(epsilon, trials, keep_views=trials, seed=seed)
@@ -82,7 +90,7 @@ def private_cost(
     wrong={"share": 0.2},
 )
 def rounds_accounted(
-    *, epsilon: float = 10.0, trials: int = 40, share: float = 1.0, seed: int = 30
+    *, epsilon: Epsilon = 10.0, trials: Trials = 40, share: Factor = 1.0, seed: Seed = 30
 ) -> Finding:
     """The losses of every round of every view, replayed: each and their running sums.
 
@@ -134,7 +142,12 @@ def largest_move(values: Values, top: int) -> float:
     Verdict.HOLDS,
     wrong={"fraction": 1.2},
 )
-def centres_global(*, n: int = 4, top: int = 6, fraction: float = 0.8) -> Finding:
+def centres_global(
+    *,
+    n: Size = 4,
+    top: Annotated[int, "the largest value (all combinations are listed)", Within(1, 8)] = 6,
+    fraction: Fraction = 0.8,
+) -> Finding:
     """The largest move of the two best centres, over all databases of n whole numbers."""
     databases = [v for v in combinations_with_replacement(range(top + 1), n) if len(set(v)) > 1]
     largest = max(largest_move(values, top) for values in databases)
@@ -154,7 +167,10 @@ def centres_global(*, n: int = 4, top: int = 6, fraction: float = 0.8) -> Findin
     wrong={"values": (0, 5, 5, 5, 10)},
 )
 def centres_good(
-    *, values: Values = (0, 1, 1, 1, 2, 8, 9, 9, 9, 10), top: int = 10, fraction: float = 0.25
+    *,
+    values: Ascending = (0, 1, 1, 1, 2, 8, 9, 9, 9, 10),
+    top: Annotated[int, "the largest value (all combinations are listed)", Within(1, 12)] = 10,
+    fraction: Fraction = 0.25,
 ) -> Finding:
     """Two clear clusters; no replacement moves a centre by a quarter of the diameter."""
     move = largest_move(values, top)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, RELATIONS, REPLACE_ONE, Database, Relation
 from simulator.data.queries import counting_query
+from simulator.foundations.knobs import ByName, Within
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.teaching.claims.findings import number, statement, upper_bound
@@ -22,6 +24,7 @@ from simulator.teaching.claims.ledger.shared.adversaries import (
     play,
 )
 from simulator.teaching.claims.ledger.shared.exact_values import optimal_delta, repeated
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Rounds, Seed
 from simulator.teaching.claims.ledger.theorems.composition import budgets_add_up
 from simulator.teaching.claims.ledger.theorems.divergences import one_direction
 from simulator.teaching.claims.ledger.theorems.robustness import group_privacy, post_processing
@@ -30,6 +33,15 @@ from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import largest_loss_seen, seen_within
 from simulator.theory import PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
+
+Claimed = Annotated[
+    float, "what is claimed, in place of the sum or the sensitivity", Within(0.0, 1e6)
+]
+Epsilons = Annotated[tuple[float, ...], "ε of every round, or of every part"]
+Neighbours = Annotated[Relation, "which databases are neighbours", ByName(RELATIONS, "a relation")]
+ErrorInRows = Annotated[float, "how far an answer is from the truth, in rows", Within(1e-6, 1e6)]
+Budget = Annotated[float, "the loss that is allowed in all", Within(0.0, 1e9)]
+Cells = Annotated[int, "cells of the histogram", Within(1, 64)]
 
 claim(
     "zhang2020-post-processing",
@@ -60,7 +72,9 @@ def rounding_adversary(epsilon: float) -> Adversary:
     Verdict.HOLDS,
     wrong={"claimed": 1.8},
 )
-def post_processing_played(*, epsilon: float = 1.0, claimed: float = 2.0, seed: int = 2) -> Finding:
+def post_processing_played(
+    *, epsilon: Epsilon = 1.0, claimed: Claimed = 2.0, seed: Seed = 2
+) -> Finding:
     """The largest loss in plays of two rounds, of ε and of at most ε."""
     result = play(rounding_adversary(epsilon), PureDP(epsilon), 2, 4000, seed=seed)
     return seen_within(result, claimed * epsilon)
@@ -83,7 +97,11 @@ claim(
     Verdict.HOLDS,
     wrong={"rounds": 1},
 )
-def same_statistic(*, epsilon: float = 0.5, rounds: int = 9) -> Finding:
+def same_statistic(
+    *,
+    epsilon: Epsilon = 0.5,
+    rounds: Annotated[int, "rounds k (all combinations are listed)", Within(1, 11)] = 9,
+) -> Finding:
     """The best chance of guessing b right from one answer and from ``rounds`` answers."""
     one, many = (0.5 + optimal_delta(repeated(epsilon, k), 0.0) / 2.0 for k in (1, rounds))
     return statement(
@@ -130,7 +148,7 @@ def in_parallel(epsilons: Sequence[float], databases: tuple[Database, Database])
     wrong={"relation": REPLACE_ONE},
 )
 def parallel(
-    *, epsilons: tuple[float, ...] = (0.3, 0.9, 0.5), relation: Relation = ADD_REMOVE, seed: int = 3
+    *, epsilons: Epsilons = (0.3, 0.9, 0.5), relation: Neighbours = ADD_REMOVE, seed: Seed = 3
 ) -> Finding:
     """Every pair of neighbours of a small database, played: the largest loss over all rounds.
 
@@ -188,7 +206,9 @@ claim(
     Verdict.HOLDS,
     wrong={"error": 40.0},
 )
-def limited_queries(*, error: float = 1.0, rounds: int = 400, budget: float = 10.0) -> Finding:
+def limited_queries(
+    *, error: ErrorInRows = 1.0, rounds: Rounds = 400, budget: Budget = 10.0
+) -> Finding:
     """Laplace noise of mean size ``error`` in each answer about one person: the total ε.
 
     It is over the budget, by basic composition and by the law's mean alike.
@@ -210,7 +230,7 @@ def limited_queries(*, error: float = 1.0, rounds: int = 400, budget: float = 10
     Verdict.HOLDS,
     wrong={"cells": 1},
 )
-def offline(*, cells: int = 16, epsilon: float = 1.0) -> Finding:
+def offline(*, cells: Cells = 16, epsilon: Epsilon = 1.0) -> Finding:
     """All ranges of ``cells`` cells of a histogram, each answer's mean squared error at ε in all.
 
     One by one, each of q queries gets Laplace noise q/ε. In advance, some strategy is answered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from scipy.integrate import quad
@@ -11,12 +12,19 @@ from scipy.stats import laplace, norm
 
 from simulator.data.databases import ADD_REMOVE
 from simulator.data.queries import function_query
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Gaussian
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import ALICE, WITH_ALICE, WITHOUT_ALICE
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Factor, Power
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.laws.gaussian_curve import gaussian_delta
+
+SummedLaw = Annotated[str, "the density that is summed: norm or laplace"]
+Sigma = Annotated[float, "standard deviation of the first", Within(1e-3, 10.0)]
+OtherSigma = Annotated[float, "standard deviation of the second", Within(1e-3, 10.0)]
+Coordinates = Annotated[int, "coordinates of the query", Within(1, 10**5)]
 
 
 def calibrated_mu(epsilon: float, delta: float, factor: float = 1.0) -> float:
@@ -31,7 +39,7 @@ def calibrated_mu(epsilon: float, delta: float, factor: float = 1.0) -> float:
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.5},
 )
-def inside(*, factor: float = 1.0) -> Finding:
+def inside(*, factor: Factor = 1.0) -> Finding:
     """Exact δ over δ at its largest, for ε up to 0.999 and δ from 1e-12 to 0.9."""
     grid = [(e, d) for e in (0.01, 0.1, 0.5, 0.999) for d in (1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9)]
     ratios = [gaussian_delta(calibrated_mu(e, d, factor), e) / d for e, d in grid]
@@ -48,7 +56,7 @@ def inside(*, factor: float = 1.0) -> Finding:
     Verdict.HOLDS,
     wrong={"epsilon": 0.99},
 )
-def outside(*, epsilon: float = 15.0, delta: float = 1e-6) -> Finding:
+def outside(*, epsilon: Epsilon = 15.0, delta: Delta = 1e-6) -> Finding:
     """The library's mechanism at the printed σ, and the least ε at which the print fails."""
     mu = calibrated_mu(epsilon, delta)
     law = Gaussian(ALICE, 1 / mu).law(WITHOUT_ALICE, WITH_ALICE, ADD_REMOVE)
@@ -70,7 +78,9 @@ DENSITIES = {"norm": norm, "laplace": laplace}
     Verdict.HOLDS,
     wrong={"law": "laplace"},
 )
-def sum_of_two(*, law: str = "norm", sigma: float = 0.8, other_sigma: float = 1.5) -> Finding:
+def sum_of_two(
+    *, law: SummedLaw = "norm", sigma: Sigma = 0.8, other_sigma: OtherSigma = 1.5
+) -> Finding:
     """The convolution of two densities against the one of the same kind and the summed variance."""
     density, joint = DENSITIES[law], math.hypot(sigma, other_sigma)
     narrow, wide = sorted((sigma, other_sigma))
@@ -99,7 +109,7 @@ def sum_of_two(*, law: str = "norm", sigma: float = 0.8, other_sigma: float = 1.
     wrong={"power": 1.0},
 )
 def l2_scaling(
-    *, k: int = 100, epsilon: float = 0.5, delta: float = 1e-6, power: float = 0.5
+    *, k: Coordinates = 100, epsilon: Epsilon = 0.5, delta: Delta = 1e-6, power: Power = 0.5
 ) -> Finding:
     """With what power of k the least noise grows when a person moves all k counts by 1."""
     gauss, more = (least_deviation(counts, epsilon, delta) for counts in (k, 4 * k))

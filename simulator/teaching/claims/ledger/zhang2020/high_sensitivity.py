@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 
-from simulator.mechanisms.median import admissible_beta
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon
 from simulator.teaching.claims.ledger.zhang2020.sensitivity import all_values, replaced
 from simulator.teaching.claims.ledger.zhang2020.smooth import distance, smoothed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.mechanisms.median import admissible_beta
+
+Rows = Annotated[int, "rows of the database", Within(1, 30_000)]
+Largest = Annotated[float, "the largest value that is claimed for", Within(1e-12, 1e12)]
+Nodes = Annotated[int, "nodes of the graph", Within(2, 1000)]
+Sparse = Annotated[bool, "whether the graph is a ring, and not complete"]
 
 MUCH_SMALLER = 0.05
 """A smooth sensitivity below this share of the global one counts as much smaller."""
@@ -39,7 +47,7 @@ def smooth_maximum(values: np.ndarray, top: float, beta: float) -> float:
     wrong={"largest": 0.5},
 )
 def maximum(
-    *, rows: int = 1000, largest: float = 1.0, epsilon: float = 1.0, delta: float = 1e-6
+    *, rows: Rows = 1000, largest: Largest = 1.0, epsilon: Epsilon = 1.0, delta: Delta = 1e-6
 ) -> Finding:
     """Values spread evenly over [0, ``largest``] of [0, 1]; the formula by brute force too.
 
@@ -110,7 +118,7 @@ def agrees_with_definition(nodes: int, beta: float) -> bool:
     wrong={"sparse": False},
 )
 def triangles(
-    *, nodes: int = 400, sparse: bool = True, epsilon: float = 1.0, delta: float = 1e-6
+    *, nodes: Nodes = 400, sparse: Sparse = True, epsilon: Epsilon = 1.0, delta: Delta = 1e-6
 ) -> Finding:
     """A ring of nodes against the complete graph; the formula on every graph of 4 nodes."""
     graph = np.ones((nodes, nodes), dtype=int) - np.eye(nodes, dtype=int)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import chain, combinations
+from typing import Annotated
 
 import numpy as np
 from scipy.integrate import quad
@@ -12,14 +13,33 @@ from scipy.stats import laplace
 
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.data.queries import function_query, histogram_query
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Laplace
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
+from simulator.teaching.claims.ledger.shared.parameters import (
+    Constant,
+    Delta,
+    Epsilon,
+    Factor,
+    NoiseFactor,
+    Seed,
+)
 from simulator.teaching.claims.ledger.theorems.sensitivity import histogram_sensitivity
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import largest_loss_seen
 from simulator.theory import PureDP
+
+Scale = Annotated[float, "scale of the noise", Within(1e-6, 1e9)]
+LogFailure = Annotated[float, "the bound allows a failure of e^-t", Within(1e-6, 500.0)]
+Rate = Annotated[float, "the exponent is multiplied by it", Within(0.0, 100.0)]
+Coordinates = Annotated[int, "coordinates of the query", Within(1, 10**5)]
+Names = Annotated[int, "names that are counted", Within(1, 10**9)]
+Failure = Annotated[float, "probability that some answer errs by more", Within(1e-12, 1.0)]
+Threshold = Annotated[float, "the number that is compared with", Within(0.0, 1e6)]
+ConditionsEach = Annotated[int, "conditions that a person has at most", Within(1, 12)]
+Sensitivity = Annotated[float, "L1 sensitivity that the noise is made for", Within(1e-6, 1e6)]
 
 
 @claim(
@@ -29,7 +49,7 @@ from simulator.theory import PureDP
     Verdict.HOLDS,
     wrong={"factor": 1.0},
 )
-def laplace_variance(*, scale: float = 1.7, factor: float = 2.0) -> Finding:
+def laplace_variance(*, scale: Scale = 1.7, factor: Factor = 2.0) -> Finding:
     """The second moment of the printed density, by quadrature on the half line."""
     # in units of the scale: quad looks for the mass near 1, and misses it where the scale is large
     second = scale**2 * 2 * quad(lambda u: u * u * math.exp(-u) / 2, 0, math.inf)[0]
@@ -43,7 +63,9 @@ def laplace_variance(*, scale: float = 1.7, factor: float = 2.0) -> Finding:
     Verdict.HOLDS,
     wrong={"noise": 0.5},
 )
-def laplace_mechanism(*, epsilon: float = 0.6, noise: float = 1.0, seed: int = 1) -> Finding:
+def laplace_mechanism(
+    *, epsilon: Epsilon = 0.6, noise: NoiseFactor = 1.0, seed: Seed = 1
+) -> Finding:
     """A histogram played at ``noise`` times the stated scale: the largest loss of any answer.
 
     The supremum of the loss is |f(x) - f(y)|_1 / b, reached where every coordinate's noise
@@ -72,7 +94,7 @@ def laplace_mechanism(*, epsilon: float = 0.6, noise: float = 1.0, seed: int = 1
     Verdict.HOLDS,
     wrong={"rate": 0.5},
 )
-def fact_3_7(*, scale: float = 2.5, t: float = 3.2, rate: float = 1.0) -> Finding:
+def fact_3_7(*, scale: Scale = 2.5, t: LogFailure = 3.2, rate: Rate = 1.0) -> Finding:
     """Both tails of scipy's Laplace law."""
     tails = 2 * float(laplace.sf(t * scale, scale=scale))
     return equal(tails, math.exp(-rate * t), f"Pr[|Y| ≥ {number(t)}b]")
@@ -91,7 +113,7 @@ def tail_of_largest(k: int, threshold: float) -> float:
     Verdict.NOT_TIGHT,
     wrong={"constant": 0.5},
 )
-def theorem_3_8(*, k: int = 20, delta: float = 0.2, constant: float = 1.0) -> Finding:
+def theorem_3_8(*, k: Coordinates = 20, delta: Delta = 0.2, constant: Constant = 1.0) -> Finding:
     """The exact tail 1-(1-δ/k)^k, below δ by the slack of the union bound."""
     tail = tail_of_largest(k, constant * math.log(k / delta))
     return upper_bound(tail, delta, "Pr[largest error ≥ ln(k/δ) Δf/ε]", note=f"k = {k}")
@@ -105,7 +127,9 @@ def theorem_3_8(*, k: int = 20, delta: float = 0.2, constant: float = 1.0) -> Fi
     Verdict.HOLDS,
     wrong={"threshold": 10.0},
 )
-def first_names(*, names: int = 10_000, failure: float = 0.05, threshold: float = 12.2) -> Finding:
+def first_names(
+    *, names: Names = 10_000, failure: Failure = 0.05, threshold: Threshold = 12.2
+) -> Finding:
     """The number itself, and the exact probability of an error beyond the rounded number."""
     exact = math.log(names / failure)
     tail = tail_of_largest(names, threshold)
@@ -145,7 +169,11 @@ def condition_counts(m: int) -> Callable[[Database], np.ndarray]:
     Verdict.HOLDS,
     wrong={"conditions_each": 1},
 )
-def most_common_condition(*, m: int = 4, conditions_each: int = 4) -> Finding:
+def most_common_condition(
+    *,
+    m: Annotated[int, "counted conditions (all combinations are listed)", Within(1, 6)] = 4,
+    conditions_each: ConditionsEach = 4,
+) -> Finding:
     """Add each possible person to each of some databases; people have limited conditions."""
     sets = chain.from_iterable(combinations(range(m), r) for r in range(conditions_each + 1))
     people = list(sets)
@@ -163,7 +191,12 @@ def most_common_condition(*, m: int = 4, conditions_each: int = 4) -> Finding:
     Verdict.HOLDS,
     wrong={"sensitivity": 6.0},
 )
-def counts_not_released(*, m: int = 6, epsilon: float = 0.5, sensitivity: float = 1.0) -> Finding:
+def counts_not_released(
+    *,
+    m: Annotated[int, "counted conditions (all combinations are listed)", Within(1, 8)] = 6,
+    epsilon: Epsilon = 0.5,
+    sensitivity: Sensitivity = 1.0,
+) -> Finding:
     """The loss of releasing all counts at scale ``sensitivity``/ε, when Alice has everything."""
     query = function_query(condition_counts(m), float(m))
     scaled = Laplace(query, epsilon * m / sensitivity)

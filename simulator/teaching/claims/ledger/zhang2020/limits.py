@@ -5,15 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import brentq, linprog
 from scipy.special import ndtri_exp
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, Power
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.laws.gaussian_curve import gaussian_delta
+
+AllSubsets = Annotated[bool, "whether exponentially many means all 2^n subset queries"]
+Coordinated = Annotated[bool, "whether the noise of the answers is coordinated"]
+LogDatabases = Annotated[
+    int, "2^s databases are distinguished (all combinations are listed)", Within(1, 2)
+]
+Offset = Annotated[int, "what is taken off", Within(-(10**6), 10**6)]
+Databases = Annotated[
+    int, "databases that are tried, or distinguished (all combinations are listed)", Within(2, 6)
+]
+Success = Annotated[float, "probability of hitting the own answer", Within(1e-6, 1.0)]
 
 SIZES = tuple(10.0**exponent for exponent in (3, 6, 12, 20, 30))
 
@@ -43,7 +57,7 @@ def relative_errors(
     Verdict.HOLDS,
     wrong={"exponent": 2.0},
 )
-def vanishing_error(*, exponent: float = 1.8, power: float = 1.0) -> Finding:
+def vanishing_error(*, exponent: Power = 1.8, power: Power = 1.0) -> Finding:
     """For n^exponent queries the error over n^power falls all along, a hundredfold in all.
 
     Any exponent below 2 ``power`` would do, only later, and 2 ``power`` itself does not.
@@ -75,7 +89,7 @@ claim(
     Verdict.HOLDS,
     wrong={"power": 0.5},
 )
-def limits_meet_attack(*, power: float = 1.0) -> Finding:
+def limits_meet_attack(*, power: Power = 1.0) -> Finding:
     """The error of the private answers over √n, for (n log² n)^power queries."""
     ratios = relative_errors(lambda n: (n * math.log2(n) ** 2) ** power, math.sqrt)
     return statement(
@@ -119,7 +133,7 @@ def least_error_of_all_subsets(n: float, epsilon: float, delta: float) -> float:
     wrong={"all_subsets": False},
     fault=Fault.READING,
 )
-def exponentially_many(*, all_subsets: bool = True) -> Finding:
+def exponentially_many(*, all_subsets: AllSubsets = True) -> Finding:
     """The power of n with which the error must grow for all 2^n subset queries, by Theorem 1.
 
     The wrong variant is another reading, e^((ln n)²) queries on a universe of a million: there
@@ -156,7 +170,7 @@ def exponentially_many(*, all_subsets: bool = True) -> Finding:
     Verdict.HOLDS,
     wrong={"coordinated": False},
 )
-def many_more_queries(*, coordinated: bool = True) -> Finding:
+def many_more_queries(*, coordinated: Coordinated = True) -> Finding:
     """With what power of n the error grows, as above; independent noise is near √queries."""
     if coordinated:
         return exponentially_many(all_subsets=False)
@@ -216,7 +230,7 @@ def all_neighbours(databases: int) -> np.ndarray:
     Verdict.NOT_TIGHT,
     wrong={"offset": -1},
 )
-def pigeonhole(*, s: int = 2, offset: int = 1) -> Finding:
+def pigeonhole(*, s: LogDatabases = 2, offset: Offset = 1) -> Finding:
     """The least ε over all mechanisms on {0, 1}^(2^s), by linear program, against the print.
 
     The databases are the vectors with a single 1, at distance Δ = 2 of one another; between them
@@ -246,7 +260,7 @@ def pigeonhole(*, s: int = 2, offset: int = 1) -> Finding:
     Verdict.HOLDS,
     wrong={"success": 0.25},
 )
-def lower_bound_idea(*, databases: int = 4, success: float = 0.5) -> Finding:
+def lower_bound_idea(*, databases: Databases = 4, success: Success = 0.5) -> Finding:
     """The least ε at a success of 1/2 and of the 1/4 that guessing alone has."""
     least = least_epsilon(all_neighbours(databases), range(databases), success)
     return statement(
@@ -263,7 +277,7 @@ def lower_bound_idea(*, databases: int = 4, success: float = 0.5) -> Finding:
     Verdict.HOLDS,
     wrong={"epsilon": 12.0},
 )
-def offline_limits(*, epsilon: float = 1.0, delta: float = 1e-6) -> Finding:
+def offline_limits(*, epsilon: Epsilon = 1.0, delta: Delta = 1e-6) -> Finding:
     """The least error of private answers to all subset queries, as a share of the rows.
 
     Accurate means here an error below one row in a hundred. At a large ε the argument is void.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import dlaplace
@@ -13,10 +14,11 @@ from simulator.analysis.estimation import clopper_pearson
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import Breach
-from simulator.mechanisms.two_party import TwoPartyCount
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
 from simulator.teaching.claims.ledger.shared.exact_values import chance_of_truth, random_pairs
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, NoiseFactor, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import (
@@ -25,9 +27,17 @@ from simulator.teaching.claims.simulated_findings import (
     seen_within,
     simulated,
 )
+from simulator.teaching.mechanisms.two_party import TwoPartyCount
 from simulator.theory import PureDP
 
 Record = tuple[int, int]
+Messages = Annotated[int, "messages that are summed", Within(1, 2)]
+KnowsCoins = Annotated[bool, "whether the adversary knows its own coins"]
+Row = Annotated[Record, "the party and the bit of the row that is added"]
+Parties = Annotated[int, "parties of the protocol (all combinations are listed)", Within(2, 5)]
+Pairs = Annotated[int, "random pairs of laws that are tried", Within(1, 15)]
+OutsiderFirst = Annotated[bool, "whether the output is claimed to tell more than the view"]
+
 Views = dict[tuple[int, ...], float]
 Pair = tuple[np.ndarray, np.ndarray]
 ONES = counting_query(lambda record: record[1] == 1, "ones")
@@ -43,7 +53,9 @@ SHARED: Database = Database([(1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (2, 0)])
     Verdict.NOT_TIGHT,
     wrong={"noise": 0.25},
 )
-def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0, seed: int = 40) -> Finding:
+def two_party_count(
+    *, epsilon: Epsilon = 1.0, noise: NoiseFactor = 1.0, seed: Seed = 40
+) -> Finding:
     """Both parties' views, played for a row of the other party; the supremum by the law.
 
     ``noise`` scales the printed 2/ε.
@@ -72,7 +84,11 @@ def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0, seed: int = 40)
     wrong={"messages": 1},
 )
 def two_party_sum(
-    *, epsilon: float = 1.0, messages: int = 2, trials: int = 2000, seed: int = 41
+    *,
+    epsilon: Epsilon = 1.0,
+    messages: Messages = 2,
+    trials: Annotated[int, "plays of each experiment", Within(1, 10_000)] = 2000,
+    seed: Seed = 41,
 ) -> Finding:
     """Sums of messages in played views: as often above the true count as below.
 
@@ -101,7 +117,7 @@ def two_party_sum(
     Verdict.HOLDS,
     wrong={"knows_coins": False},
 )
-def view_of_the_others(*, epsilon: float = 1.0, knows_coins: bool = True) -> Finding:
+def view_of_the_others(*, epsilon: Epsilon = 1.0, knows_coins: KnowsCoins = True) -> Finding:
     """The total variation distance that one row of the other party makes, by listing views.
 
     The messages have geometric noise of ε/2, which is the Laplace noise of whole numbers.
@@ -133,7 +149,7 @@ def advantage_of_a_row(rate: float, knows_coins: bool) -> float:
     Verdict.HOLDS,
     wrong={"row": (2, 1)},
 )
-def own_rows(*, epsilon: float = 1.0, row: Record = (1, 1), seed: int = 42) -> Finding:
+def own_rows(*, epsilon: Epsilon = 1.0, row: Row = (1, 1), seed: Seed = 42) -> Finding:
     """Party 1 looks: a pair that differs in its own row is not a pair of neighbours."""
     game = challenges((SHARED, SHARED.add(row), TwoPartyCount(ONES, epsilon, viewer=1)))
     try:
@@ -154,11 +170,11 @@ def own_rows(*, epsilon: float = 1.0, row: Record = (1, 1), seed: int = 42) -> F
 )
 def repeated_count(
     *,
-    epsilon: float = 0.5,
-    rounds: int = 5,
-    trials: int = 400,
-    share: float = 1.0,
-    seed: int = 43,
+    epsilon: Epsilon = 0.5,
+    rounds: Annotated[int, "rounds k (all combinations are listed)", Within(1, 7)] = 5,
+    trials: Annotated[int, "plays of each experiment", Within(1, 2000)] = 400,
+    share: Factor = 1.0,
+    seed: Seed = 43,
 ) -> Finding:
     """The protocol run again and again; every round costs up to ε/2."""
     pair = (SHARED, SHARED.add((2, 1)), TwoPartyCount(ONES, epsilon))
@@ -213,12 +229,12 @@ def coalition_view(bits: tuple[int, ...], honest: int, rounds: int, laws: Sequen
 )
 def coalition(
     *,
-    epsilon: float = 0.8,
-    parties: int = 3,
-    rounds: int = 2,
-    pairs: int = 3,
-    share: float = 1.0,
-    seed: int = 44,
+    epsilon: Epsilon = 0.8,
+    parties: Parties = 3,
+    rounds: Annotated[int, "rounds k (all combinations are listed)", Within(1, 4)] = 2,
+    pairs: Pairs = 3,
+    share: Factor = 1.0,
+    seed: Seed = 44,
 ) -> Finding:
     """Every view of every coalition, with its coins, for every bit of every party.
 
@@ -250,7 +266,7 @@ def coalition(
     wrong={"outsider_first": True},
 )
 def output_of_transcript(
-    *, epsilon: float = 0.8, parties: int = 3, outsider_first: bool = False
+    *, epsilon: Epsilon = 0.8, parties: Parties = 3, outsider_first: OutsiderFirst = False
 ) -> Finding:
     """The distance that one bit makes: of the coalition's view, and of the number of messages 1."""
     bits, other = (0,) * parties, (1,) + (0,) * (parties - 1)

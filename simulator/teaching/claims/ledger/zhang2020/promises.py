@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import Annotated
 
 from simulator.data.databases import Database
 from simulator.data.queries import function_query
 from simulator.foundations.errors import Breach
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Laplace
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Seed
 from simulator.teaching.claims.ledger.theorems.robustness import post_processing
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
@@ -19,6 +22,12 @@ from simulator.theory import PureDP
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.laplace import LaplaceLaw
+
+Nodes = Annotated[int, "nodes of the graph (all combinations are listed)", Within(2, 6)]
+NodeFactor = Annotated[float, "claimed loss of a node, in ε", Within(0.0, 1000.0)]
+EdgesOfNode = Annotated[int, "edges of the node that is added", Within(1, 1000)]
+Odds = Annotated[float, "the claimed factor between odds before and after", Within(0.0, 1e6)]
+Unlikely = Annotated[float, "probability of the revealing output", Within(0.0, 1.0)]
 
 claim(
     "zhang2020-economic-view",
@@ -37,7 +46,7 @@ claim(
     Verdict.HOLDS,
     wrong={"epsilon": 2.0},
 )
-def economic_view_linear(*, epsilon: float = 0.1) -> Finding:
+def economic_view_linear(*, epsilon: Epsilon = 0.1) -> Finding:
     """An approximation from below, to within ε² for ε up to 1.79; never a bound."""
     error = math.exp(epsilon) - (1 + epsilon)
     return statement(
@@ -55,7 +64,9 @@ def economic_view_linear(*, epsilon: float = 0.1) -> Finding:
     Verdict.HOLDS,
     wrong={"node_factor": 1.0},
 )
-def edge_weaker(*, nodes: int = 4, epsilon: float = 0.5, node_factor: float = 3.0) -> Finding:
+def edge_weaker(
+    *, nodes: Nodes = 4, epsilon: Epsilon = 0.5, node_factor: NodeFactor = 3.0
+) -> Finding:
     """The loss of the noisy edge count when a node goes with its edges, over all graphs."""
     pairs = list(combinations(range(nodes), 2))
     largest = max(
@@ -82,7 +93,9 @@ def edge_weaker(*, nodes: int = 4, epsilon: float = 0.5, node_factor: float = 3.
     Verdict.HOLDS,
     wrong={"edges_of_node": 1},
 )
-def edge_played(*, epsilon: float = 0.5, edges_of_node: int = 3, seed: int = 4) -> Finding:
+def edge_played(
+    *, epsilon: Epsilon = 0.5, edges_of_node: EdgesOfNode = 3, seed: Seed = 4
+) -> Finding:
     """A noisy edge count, records being edges: one edge is admitted, a node's star is refused."""
     count = Laplace(function_query(lambda graph: float(graph.size), 1.0), epsilon)
     graph = Database([(0, 1), (1, 2)])
@@ -113,7 +126,7 @@ def edge_played(*, epsilon: float = 0.5, edges_of_node: int = 3, seed: int = 4) 
     wrong={"odds": math.e},
     fault=Fault.READING,
 )
-def subset_of_edges(*, epsilon: float = 0.1, odds: float = 1.0) -> Finding:
+def subset_of_edges(*, epsilon: Epsilon = 0.1, odds: Odds = 1.0) -> Finding:
     """By what factor a noisy edge count moves the odds that a set of 1/ε edges is there.
 
     ``odds`` is what is claimed at most; by group privacy no mechanism moves them by more than e.
@@ -140,7 +153,7 @@ def subset_of_edges(*, epsilon: float = 0.1, odds: float = 1.0) -> Finding:
     Verdict.HOLDS,
     wrong={"epsilon": 1.5},
 )
-def small_epsilons(*, epsilon: float = 0.05) -> Finding:
+def small_epsilons(*, epsilon: Epsilon = 0.05) -> Finding:
     """Randomized response at 2ε: not ε-DP; the chance of a right guess moves by at most 0.02."""
     one, two = randomized_response(epsilon), randomized_response(2 * epsilon)
     moved = (two.delta(0.0) - one.delta(0.0)) / 2
@@ -159,7 +172,7 @@ def small_epsilons(*, epsilon: float = 0.05) -> Finding:
     Verdict.HOLDS,
     wrong={"unlikely": 0.3},
 )
-def unlikely_output(*, unlikely: float = 1e-9, epsilon: float = 0.1) -> Finding:
+def unlikely_output(*, unlikely: Unlikely = 1e-9, epsilon: Epsilon = 0.1) -> Finding:
     """A rare output e^30 times as likely on one database: pure ε is 30, δ at a small ε tiny."""
     rare = unlikely * math.exp(-30.0)
     law = FiniteLaw.from_probabilities([unlikely, 1 - unlikely], [rare, 1 - rare])

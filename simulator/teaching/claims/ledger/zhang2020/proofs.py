@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+
+Sensitivity = Annotated[float, "L1 sensitivity that the noise is made for", Within(1e-6, 1e6)]
+Cases = Annotated[int, "random cases that are tried", Within(1, 10_000)]
+Norm = Annotated[int, "1 or 2: the norm in which points are small", Within(1, 2)]
+Outcomes = Annotated[int, "outcomes to choose among (all combinations are listed)", Within(2, 7)]
 
 
 @claim(
@@ -22,11 +30,11 @@ from simulator.teaching.claims.registry import claim
 )
 def laplace_chain(
     *,
-    epsilon: float = 0.7,
-    sensitivity: float = 3.0,
-    cases: int = 2000,
-    norm: int = 1,
-    seed: int = 33,
+    epsilon: Epsilon = 0.7,
+    sensitivity: Sensitivity = 3.0,
+    cases: Cases = 2000,
+    norm: Norm = 1,
+    seed: Seed = 33,
 ) -> Finding:
     """The logarithms of the chain at random answers of random values within the sensitivity.
 
@@ -62,7 +70,7 @@ def laplace_chain(
     wrong={"share": 0.9},
 )
 def two_factors(
-    *, epsilon: float = 0.8, outcomes: int = 5, share: float = 1.0, seed: int = 14
+    *, epsilon: Epsilon = 0.8, outcomes: Outcomes = 5, share: Factor = 1.0, seed: Seed = 14
 ) -> Finding:
     """Random scores of ``outcomes``; each rises by Δu = 1, falls by 1 or stays, all ways."""
     changes = np.array(list(product((-1.0, 0.0, 1.0), repeat=outcomes)))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
+from simulator.foundations.knobs import Within
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Laplace
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import Adversary, Playing, play
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import FALSE_ALARM, mostly, simulated
@@ -23,6 +26,16 @@ from simulator.teaching.reconstruction import (
     subset_sums,
 )
 from simulator.theory import PureDP
+
+ErrorInRows = Annotated[float, "how far an answer is from the truth, in rows", Within(1e-6, 1e6)]
+Alpha = Annotated[float, "error of an answer, as a fraction of the rows", Within(0.0, 1.0)]
+Denominator = Annotated[int, "the number below the line", Within(1, 10**9)]
+Percent = Annotated[float, "claimed percentage of the entries", Within(0.0, 100.0)]
+ErrorFactor = Annotated[float, "error of an answer, in √n rows", Within(0.0, 100.0)]
+Databases = Annotated[int, "databases that are tried, or distinguished", Within(2, 200)]
+Low = Annotated[float, "error of an answer at the lower end, in √n rows", Within(0.0, 100.0)]
+High = Annotated[float, "the upper of two levels, or what counts as high", Within(0.0, 100.0)]
+Trials = Annotated[int, "plays of each experiment", Within(1, 150)]
 
 
 def furthest_apart(n: int, error: float) -> int:
@@ -50,7 +63,13 @@ def furthest_apart(n: int, error: float) -> int:
     Verdict.HOLDS,
     wrong={"factor": 3.0},
 )
-def theorem_1(*, n: int = 10, error: float = 1.0, factor: float = 4.0, seed: int = 22) -> Finding:
+def theorem_1(
+    *,
+    n: Annotated[int, "rows of the database (all combinations are listed)", Within(1, 12)] = 10,
+    error: ErrorInRows = 1.0,
+    factor: Factor = 4.0,
+    seed: Seed = 22,
+) -> Finding:
     """The worst answers, by trying all databases, and the attack run on answers with noise.
 
     α = error/n; the bound is attained, since both kinds of mistakes can be hidden at once.
@@ -77,7 +96,12 @@ def theorem_1(*, n: int = 10, error: float = 1.0, factor: float = 4.0, seed: int
     wrong={"alpha": 0.05},
     fault=Fault.SLIP,
 )
-def corollary_1(*, n: int = 8, alpha: float = 0.5, seed: int = 22) -> Finding:
+def corollary_1(
+    *,
+    n: Annotated[int, "rows of the database (all combinations are listed)", Within(1, 10)] = 8,
+    alpha: Alpha = 0.5,
+    seed: Seed = 22,
+) -> Finding:
     """Always answering one half has α = 1/2, below any growing o(n), and says nothing at all.
 
     α is a fraction, so the corollary needs α = o(1), that is an error of o(n) rows. Blatant
@@ -107,7 +131,7 @@ def corollary_1(*, n: int = 8, alpha: float = 0.5, seed: int = 22) -> Finding:
     Verdict.HOLDS,
     wrong={"denominator": 301},
 )
-def n_over_401(*, denominator: int = 401, percent: float = 99.0) -> Finding:
+def n_over_401(*, denominator: Denominator = 401, percent: Percent = 99.0) -> Finding:
     """The worst over n of the rows that errors of n/401 hide: two of each kind an error of one.
 
     An error of E rows hides floor(2E) mistakes of each kind; trying all databases confirms it.
@@ -147,7 +171,11 @@ def share_recovered(n: int, error: float, coins: np.random.Generator) -> float:
     wrong={"error_factor": 1.5},
 )
 def theorem_2(
-    *, n: int = 40, error_factor: float = 0.15, databases: int = 24, seed: int = 23
+    *,
+    n: Annotated[int, "rows of the database", Within(1, 64)] = 40,
+    error_factor: ErrorFactor = 0.15,
+    databases: Databases = 24,
+    seed: Seed = 23,
 ) -> Finding:
     """Run the attack on answers bent towards a decoy database as far as the error allows.
 
@@ -173,7 +201,12 @@ def theorem_2(
     wrong={"low": 2.0},
 )
 def against_error(
-    *, n: int = 24, low: float = 0.1, high: float = 4.0, databases: int = 24, seed: int = 23
+    *,
+    n: Annotated[int, "rows of the database", Within(1, 64)] = 24,
+    low: Low = 0.1,
+    high: High = 4.0,
+    databases: Databases = 24,
+    seed: Seed = 23,
 ) -> Finding:
     """How often 9 in 10 rows are recovered at either end, by Clopper and Pearson; and between."""
     coins = generator(seed, 1, Stream.COINS, 0)
@@ -216,7 +249,11 @@ def ask_subsets(n: int, epsilon: float, others: tuple[int, ...]) -> Adversary:
     wrong={"epsilon": 0.01},
 )
 def reconstruction_played(
-    *, epsilon: float = 8.0, n: int = 6, trials: int = 30, seed: int = 8
+    *,
+    epsilon: Epsilon = 8.0,
+    n: Annotated[int, "rows of the database (all combinations are listed)", Within(1, 8)] = 6,
+    trials: Trials = 30,
+    seed: Seed = 8,
 ) -> Finding:
     """All 63 subset counts by the Laplace mechanism, in both experiments, then the attack.
 

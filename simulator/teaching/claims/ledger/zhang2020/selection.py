@@ -5,20 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
 from simulator.data.databases import Database
 from simulator.data.queries import counting_scores
+from simulator.foundations.knobs import Within
 from simulator.mechanisms import Exponential, ReportNoisyMax
 from simulator.mechanisms.noisy_max import largest_index_law
 from simulator.teaching.claims.findings import equal, number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
+from simulator.teaching.claims.ledger.shared.parameters import Constant, Epsilon, Seed
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import largest_loss_seen
 from simulator.theory import PureDP
 from simulator.theory.laws.finite import FiniteLaw
+
+Monotone = Annotated[bool, "whether counts move one way only"]
+Farthest = Annotated[int, "the largest gap between two counts", Within(0, 600)]
+Weight = Annotated[float, "weight of a score, in ε/Δu", Within(0.0, 100.0)]
+Candidates = Annotated[int, "candidates to choose among", Within(2, 10**5)]
+OfOutcome = Annotated[bool, "whether the weight is that of the outcome r"]
+LogFailure = Annotated[float, "the bound allows a failure of e^-t", Within(1e-6, 500.0)]
+Best = Annotated[int, "candidates of the highest score", Within(1, 10**5)]
+Others = Annotated[int, "candidates of a lower score", Within(1, 10**5)]
+Printed = Annotated[str, "what the source says"]
+HighBid = Annotated[float, "the bid of the fourth bidder", Within(0.0, 1e6)]
+LowBid = Annotated[float, "the bid of the first three bidders", Within(0.0, 1e6)]
+FromBids = Annotated[bool, "whether the prices offered are the bids"]
+TimesAsCommon = Annotated[
+    float, "how much more common the second condition is", Within(0.0, 1000.0)
+]
 
 FLU_WINS = Database({"flu": 5, "none": 2})
 
@@ -44,7 +63,7 @@ def noisy_max_loss(epsilon: float, counts: Sequence[int], changes: Sequence[int]
     wrong={"monotone": False},
 )
 def report_noisy_max(
-    *, epsilon: float = 1.0, monotone: bool = True, farthest: int = 400, seed: int = 1
+    *, epsilon: Epsilon = 1.0, monotone: Monotone = True, farthest: Farthest = 400, seed: Seed = 1
 ) -> Finding:
     """The outcome's law by quadrature, for two counts up to ``farthest`` apart, and for three.
 
@@ -93,7 +112,7 @@ def worst_of_all_changes(weight: float, seed: int) -> float:
     return worst
 
 
-def weights_of_definition(*, epsilon: float = 0.8, of_outcome: bool = False) -> Finding:
+def weights_of_definition(*, epsilon: Epsilon = 0.8, of_outcome: OfOutcome = False) -> Finding:
     """Whether outcomes of scores 4, 3 and 3 get different weights; of y alone they cannot."""
     scores = [4.0, 3.0, 3.0] if of_outcome else [4.0] * 3
     law = chosen(scores, epsilon / 2)
@@ -113,7 +132,7 @@ def weights_of_definition(*, epsilon: float = 0.8, of_outcome: bool = False) -> 
     wrong={"weight": 1.0},
 )
 def exponential_mechanism(
-    *, epsilon: float = 0.8, weight: float = 0.5, candidates: int = 2000, seed: int = 1
+    *, epsilon: Epsilon = 0.8, weight: Weight = 0.5, candidates: Candidates = 2000, seed: Seed = 1
 ) -> Finding:
     """The worst pair of score vectors, exactly; the library's mechanism is played beside it."""
     mechanism = Exponential(counting_scores(["flu", "none", "asthma"]), 2 * weight * epsilon)
@@ -168,12 +187,12 @@ def shortfall(scores: np.ndarray, epsilon: float, margin: float) -> float:
 )
 def exponential_accuracy(
     *,
-    epsilon: float = 0.5,
-    t: float = 1.5,
-    best: int = 3,
-    others: int = 900,
-    constant: float = 2.0,
-    seed: int = 15,
+    epsilon: Epsilon = 0.5,
+    t: LogFailure = 1.5,
+    best: Best = 3,
+    others: Others = 900,
+    constant: Constant = 2.0,
+    seed: Seed = 15,
 ) -> Finding:
     """All other candidates just at the margin, which is the worst case; and at random scores."""
     margin = constant / epsilon * (math.log((best + others) / best) + t)
@@ -202,7 +221,7 @@ claim(
     Verdict.FAILS,
     wrong={"epsilon": 6.0},
 )
-def ballot(*, epsilon: float = 5.0, printed: str = "0.9, 0.045, 0.045") -> Finding:
+def ballot(*, epsilon: Epsilon = 5.0, printed: Printed = "0.9, 0.045, 0.045") -> Finding:
     """A printed column against votes 4, 3, 3 at weights e^{εu/2}.
 
     A printed number stands for everything that rounds to it.
@@ -258,7 +277,7 @@ def revenue(price: float, bids: Sequence[float]) -> float:
     Verdict.HOLDS,
     wrong={"high_bid": 3.02},
 )
-def pricing_cliff(*, high_bid: float = 3.01) -> Finding:
+def pricing_cliff(*, high_bid: HighBid = 3.01) -> Finding:
     """Revenue at 3.00, 3.01 and 3.02; the pictures that named the prices are lost."""
     bids = (1.0, 1.0, 1.0, high_bid)
     revenues = [round(revenue(price, bids), 2) for price in (3.0, 3.01, 3.02)]
@@ -275,7 +294,7 @@ def pricing_cliff(*, high_bid: float = 3.01) -> Finding:
     Verdict.HOLDS,
     wrong={"low_bid": 0.75},
 )
-def pricing_optimum(*, low_bid: float = 1.0, high_bid: float = 3.01) -> Finding:
+def pricing_optimum(*, low_bid: LowBid = 1.0, high_bid: HighBid = 3.01) -> Finding:
     """The best price is one of the bids. The high bidder buys at the low price too."""
     bids = (low_bid, low_bid, low_bid, high_bid)
     best = max(bids, key=lambda price: revenue(price, bids))
@@ -295,7 +314,7 @@ def pricing_optimum(*, low_bid: float = 1.0, high_bid: float = 3.01) -> Finding:
     Verdict.HOLDS,
     wrong={"from_bids": False},
 )
-def pricing_range(*, epsilon: float = 1.0, from_bids: bool = True) -> Finding:
+def pricing_range(*, epsilon: Epsilon = 1.0, from_bids: FromBids = True) -> Finding:
     """Prices with and without Alice's bid of 3.01, chosen among the bids or among all prices."""
     prices, others, alice = (0.5, 1.0, 3.01), (1.0, 1.0, 1.0), 3.01
     laws = []
@@ -319,7 +338,9 @@ def pricing_range(*, epsilon: float = 1.0, from_bids: bool = True) -> Finding:
     Verdict.NOT_TIGHT,
     wrong={"constant": 0.5},
 )
-def best_of_two(*, c: float = 10.0, epsilon: float = 0.5, constant: float = 2.0) -> Finding:
+def best_of_two(
+    *, c: TimesAsCommon = 10.0, epsilon: Epsilon = 0.5, constant: Constant = 2.0
+) -> Finding:
     """The exact probability 1/(1+e^{cε/2})."""
     wrong_one = float(chosen([0.0, c], epsilon / 2)[0])
     return upper_bound(
@@ -335,7 +356,7 @@ def best_of_two(*, c: float = 10.0, epsilon: float = 0.5, constant: float = 2.0)
     wrong={"candidates": 3},
 )
 def best_of_two_is_corollary(
-    *, c: float = 10.0, epsilon: float = 0.5, candidates: int = 2
+    *, c: TimesAsCommon = 10.0, epsilon: Epsilon = 0.5, candidates: Candidates = 2
 ) -> Finding:
     """Solve (2/ε)(ln|R| + t) = c for e^-t."""
     t = c * epsilon / 2 - math.log(candidates)

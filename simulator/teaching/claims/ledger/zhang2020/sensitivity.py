@@ -5,17 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement
+from typing import Annotated
 
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.data.queries import function_query
+from simulator.foundations.knobs import Within
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Laplace, Mechanism
-from simulator.mechanisms.median import LocalSensitivityMedian
 from simulator.teaching.claims.findings import equal, number, statement
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, Factor, Seed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.mechanisms.median import LocalSensitivityMedian
 
 Values = tuple[int, ...]
+Ascending = Annotated[Values, "the values of the database, ascending"]
+Pick = Annotated[str, "which gap next to the median counts: max or min"]
+Reduce = Annotated[str, "which of all local sensitivities counts: max or min"]
+ScaledTo = Annotated[str, "the sensitivity that noise is scaled to: local, smooth or global"]
+Trials = Annotated[int, "plays of each experiment", Within(1, 2500)]
 
 
 def median(values: Sequence[float]) -> float:
@@ -47,7 +55,12 @@ def local_sensitivity(values: Values, top: int) -> float:
     Verdict.HOLDS,
     wrong={"share": 0.5},
 )
-def global_sensitivity(*, n: int = 5, top: int = 4, share: float = 1.0) -> Finding:
+def global_sensitivity(
+    *,
+    n: Annotated[int, "rows of the database (all combinations are listed)", Within(1, 7)] = 5,
+    top: Annotated[int, "the largest value (all combinations are listed)", Within(1, 6)] = 4,
+    share: Factor = 1.0,
+) -> Finding:
     """The largest local sensitivity of all databases of n values."""
     largest = max(local_sensitivity(values, top) for values in all_values(n, top))
     half = (n - 1) // 2
@@ -64,7 +77,7 @@ def global_sensitivity(*, n: int = 5, top: int = 4, share: float = 1.0) -> Findi
     Verdict.HOLDS,
     wrong={"epsilon": 5.0},
 )
-def global_noise(*, epsilon: float = 0.1) -> Finding:
+def global_noise(*, epsilon: Epsilon = 0.1) -> Finding:
     """The noise is more than half the range more often than not, unless ε is large."""
     misses = math.exp(-epsilon / 2)
     return statement(
@@ -82,7 +95,11 @@ def global_noise(*, epsilon: float = 0.1) -> Finding:
     Verdict.HOLDS,
     wrong={"values": (0, 0, 0, 0, 0, 10, 10, 10, 10)},
 )
-def typical(*, values: Values = (1, 2, 2, 5, 5, 5, 5, 6, 10, 10, 10), top: int = 10) -> Finding:
+def typical(
+    *,
+    values: Ascending = (1, 2, 2, 5, 5, 5, 5, 6, 10, 10, 10),
+    top: Annotated[int, "the largest value (all combinations are listed)", Within(1, 12)] = 10,
+) -> Finding:
     """The shown database for k = 10, and the share of all small ones that move by k/2 or more."""
     shown = local_sensitivity(values, top)
     small = all_values(5, 6)
@@ -104,7 +121,11 @@ COMBINE: dict[str, Callable[..., float]] = {"max": max, "min": min}
     Verdict.HOLDS,
     wrong={"pick": "min"},
 )
-def local_formula(*, pick: str = "max", top: int = 5) -> Finding:
+def local_formula(
+    *,
+    pick: Pick = "max",
+    top: Annotated[int, "the largest value (all combinations are listed)", Within(1, 7)] = 5,
+) -> Finding:
     """The formula against trying all replacements, for every database of 3, 4 and 5 values."""
     wrong, tried = 0, 0
     for n in (3, 4, 5):
@@ -127,7 +148,12 @@ def local_formula(*, pick: str = "max", top: int = 5) -> Finding:
     Verdict.HOLDS,
     wrong={"reduce": "min"},
 )
-def global_is_largest(*, reduce: str = "max", n: int = 4, top: int = 4) -> Finding:
+def global_is_largest(
+    *,
+    reduce: Reduce = "max",
+    n: Annotated[int, "rows of the database (all combinations are listed)", Within(1, 6)] = 4,
+    top: Annotated[int, "the largest value (all combinations are listed)", Within(1, 6)] = 4,
+) -> Finding:
     """For the median, over all pairs of neighbours and over all databases."""
     databases = all_values(n, top)
     over_pairs = max(abs(median(x) - median(y)) for x in databases for y in replaced(x, top))
@@ -151,7 +177,7 @@ D_2 = Database({0.0: 5, TOP: 5})
     wrong={"scaled_to": "global"},
 )
 def local_noise(
-    *, scaled_to: str = "local", epsilon: float = 0.5, trials: int = 500, seed: int = 5
+    *, scaled_to: ScaledTo = "local", epsilon: Epsilon = 0.5, trials: Trials = 500, seed: Seed = 5
 ) -> Finding:
     """Answers on the pair and their losses, drawn from the two laws.
 

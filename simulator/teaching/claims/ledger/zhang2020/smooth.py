@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 
 from simulator.data.databases import REPLACE_ONE
-from simulator.mechanisms.median import smooth_sensitivity
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, NoiseFactor, Seed
 from simulator.teaching.claims.ledger.zhang2020.sensitivity import (
     Values,
     all_values,
@@ -19,6 +21,11 @@ from simulator.teaching.claims.ledger.zhang2020.sensitivity import (
 )
 from simulator.teaching.claims.model import Fault, Finding, Verdict
 from simulator.teaching.claims.registry import claim
+from simulator.teaching.mechanisms.median import smooth_sensitivity
+
+Beta = Annotated[float, "how fast smooth sensitivity decays", Within(1e-9, 100.0)]
+Decay = Annotated[float, "the exponent of the decay is multiplied by it", Within(0.0, 100.0)]
+LocalAt = Annotated[str, "where local sensitivity is taken: D or D'"]
 
 N, TOP = 5, 4
 
@@ -88,7 +95,7 @@ def smooth(beta: float) -> np.ndarray:
     Verdict.HOLDS,
     wrong={"decay": 2.0},
 )
-def smallest_smooth_bound(*, beta: float = 0.4, decay: float = 1.0, seed: int = 46) -> Finding:
+def smallest_smooth_bound(*, beta: Beta = 0.4, decay: Decay = 1.0, seed: Seed = 46) -> Finding:
     """Both defining properties, and minimality, for all databases of 5 values in 0..4.
 
     Of the median's local sensitivities, and of random ones. The least bound is built from LS by
@@ -129,7 +136,7 @@ def smallest_smooth_bound(*, beta: float = 0.4, decay: float = 1.0, seed: int = 
     wrong={"local_at": "D'"},
     fault=Fault.TRANSCRIPT,
 )
-def later_definition(*, local_at: str = "D", epsilon: float = 0.4) -> Finding:
+def later_definition(*, local_at: LocalAt = "D", epsilon: Epsilon = 0.4) -> Finding:
     """With LS(D) inside, the maximum is at D' = D and gives the local sensitivity back."""
     databases, local, distances = table()
     decay = np.exp(-epsilon * distances)
@@ -171,7 +178,7 @@ def worst_delta(scale_factor: float, beta: float, epsilon: float) -> float:
     fault=Fault.READING,
 )
 def later_noise(
-    *, epsilon: float = 0.5, noise: float = 1.0, decay: float = 1.0, delta: float = 0.0
+    *, epsilon: Epsilon = 0.5, noise: NoiseFactor = 1.0, decay: Decay = 1.0, delta: Delta = 0.0
 ) -> Finding:
     """The median of 5 values in 0..4, over all pairs of neighbours; decay in units of ε.
 

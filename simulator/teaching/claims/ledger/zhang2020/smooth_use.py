@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
@@ -12,23 +13,33 @@ from simulator.analysis.estimation import violation
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.foundations.errors import BrokenPromise
+from simulator.foundations.knobs import Within
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Mechanism
-from simulator.mechanisms.median import (
-    LocalSensitivityMedian,
-    SmoothSensitivityMedian,
-    admissible_beta,
-    smooth_sensitivity,
-)
-from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.shared.adversaries import challenges, play
+from simulator.teaching.claims.ledger.shared.parameters import Delta, Epsilon, NoiseFactor, Seed
 from simulator.teaching.claims.ledger.zhang2020.sensitivity import D_1, D_2, TOP
 from simulator.teaching.claims.ledger.zhang2020.smooth import scaled_laplace_delta, smoothed
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.claims.simulated_findings import worse_experiment
+from simulator.teaching.mechanisms.median import (
+    LocalSensitivityMedian,
+    SmoothSensitivityMedian,
+    admissible_beta,
+    smooth_sensitivity,
+)
+from simulator.teaching.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.theory import ApproxDP
+
+ScaledTo = Annotated[str, "the sensitivity that noise is scaled to: local, smooth or global"]
+Trials = Annotated[int, "plays of each experiment", Within(1, 10**5)]
+OnEveryDatabase = Annotated[bool, "whether it is claimed of every database"]
+Rows = Annotated[int, "rows of the database", Within(1, 30_000)]
+Blocks = Annotated[int, "small databases, which must divide the rows", Within(2, 4000)]
+Overlap = Annotated[int, "small databases that hold each row", Within(1, 12)]
+Beta = Annotated[float, "how fast smooth sensitivity decays", Within(1e-9, 100.0)]
 
 
 @claim(
@@ -41,11 +52,11 @@ from simulator.theory import ApproxDP
 )
 def smooth_median_played(
     *,
-    scaled_to: str = "smooth",
-    epsilon: float = 1.0,
-    delta: float = 0.01,
-    trials: int = 20_000,
-    seed: int = 6,
+    scaled_to: ScaledTo = "smooth",
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 0.01,
+    trials: Trials = 20_000,
+    seed: Seed = 6,
 ) -> Finding:
     """Play the pair once per trial; a test of δ(ε) <= δ on the losses.
 
@@ -71,7 +82,7 @@ def smooth_median_played(
     wrong={"on_every_database": True},
 )
 def much_smaller(
-    *, epsilon: float = 1.0, delta: float = 1e-6, on_every_database: bool = False
+    *, epsilon: Epsilon = 1.0, delta: Delta = 1e-6, on_every_database: OnEveryDatabase = False
 ) -> Finding:
     """The median of 569 patients' mean cell radius, in [0, 50]; much smaller: below a twentieth.
 
@@ -123,7 +134,9 @@ def most_changed(values: np.ndarray, blocks: np.ndarray, replacements: Sequence[
     Verdict.HOLDS,
     wrong={"overlap": 6},
 )
-def few_change(*, rows: int = 60, blocks: int = 12, overlap: int = 1, seed: int = 21) -> Finding:
+def few_change(
+    *, rows: Rows = 60, blocks: Blocks = 12, overlap: Overlap = 1, seed: Seed = 21
+) -> Finding:
     """Twelve random parts of sixty numbers: at most one evaluation changes.
 
     Parts that overlap widely change together, so the sampling must keep them apart.
@@ -162,11 +175,11 @@ def mean_of_values(block: Database) -> float:
 )
 def black_box(
     *,
-    blocks: int = 400,
-    epsilon: float = 1.0,
-    delta: float = 1e-4,
-    noise: float = 1.0,
-    seed: int = 21,
+    blocks: Blocks = 400,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-4,
+    noise: NoiseFactor = 1.0,
+    seed: Seed = 21,
 ) -> Finding:
     """The mean of 4000 numbers in [0, 1], by the library's mechanism: median of block means.
 
@@ -208,7 +221,7 @@ def black_box(
     Verdict.HOLDS,
     wrong={"overlap": 2},
 )
-def aggregate_sensitivity(*, beta: float = 0.4, overlap: int = 1, seed: int = 45) -> Finding:
+def aggregate_sensitivity(*, beta: Beta = 0.4, overlap: Overlap = 1, seed: Seed = 45) -> Finding:
     """Both by definition, for the median of three values of two numbers in 0..2 each, at every x.
 
     A value is the maximum, or random.

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Annotated
 
 import numpy as np
 from scipy.stats import dlaplace
 
 from simulator.data import datasets
+from simulator.foundations.knobs import Within
 from simulator.teaching.claims.findings import number, statement, upper_bound
 from simulator.teaching.claims.ledger.chapter5.posteriors import first_attempt
 from simulator.teaching.claims.ledger.shared.exact_values import random_pairs
+from simulator.teaching.claims.ledger.shared.parameters import Epsilon, People, Seed
 from simulator.teaching.claims.ledger.theorems.divergences import advantage
 from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
+
+Prior = Annotated[float, "belief beforehand, a probability", Within(0.0, 1.0)]
+Pairs = Annotated[int, "random pairs of laws that are tried", Within(1, 1500)]
+Decimals = Annotated[int, "decimals to which measures are known", Within(0, 6)]
+Noisy = Annotated[bool, "whether noise is added to the counts"]
+Scale = Annotated[float, "scale of the noise", Within(1e-6, 1e9)]
+Bits = Annotated[int, "bits of Alice's record (all combinations are listed)", Within(1, 5)]
+KnowsKey = Annotated[bool, "whether the adversary knows the one-time pad"]
 
 claim(
     "zhang2020-secrets-may-be-inferred",
@@ -37,7 +48,7 @@ claim(
     wrong={"epsilon": 12.0},
 )
 def known_before(
-    *, epsilon: float = 1.0, prior: float = 0.999, pairs: int = 300, seed: int = 41
+    *, epsilon: Epsilon = 1.0, prior: Prior = 0.999, pairs: Pairs = 300, seed: Seed = 41
 ) -> Finding:
     """The least belief in a true fact after any answer of random mechanisms within epsilon.
 
@@ -71,7 +82,7 @@ claim(
     Verdict.NOT_TIGHT,
     wrong={"noisy": False},
 )
-def linkage(*, epsilon: float = 1.0, decimals: int = 1, noisy: bool = True) -> Finding:
+def linkage(*, epsilon: Epsilon = 1.0, decimals: Decimals = 1, noisy: Noisy = True) -> Finding:
     """569 patients: the attacker has a target's name and two of her cell's measures.
 
     In a table without names the measures reveal the diagnosis of everyone whose measures
@@ -107,7 +118,7 @@ def linkage(*, epsilon: float = 1.0, decimals: int = 1, noisy: bool = True) -> F
     Verdict.HOLDS,
     wrong={"scale": 1e4},
 )
-def contrived(*, scale: float = 0.5) -> Finding:
+def contrived(*, scale: Scale = 0.5) -> Finding:
     """The median of 569 patients' cell radii, in [0, 50], with Laplace noise of that scale.
 
     The largest loss when a patient's radius becomes 0 or 50, and that of two clusters 50 apart.
@@ -131,7 +142,7 @@ def contrived(*, scale: float = 0.5) -> Finding:
     Verdict.HOLDS,
     wrong={"knows_key": True},
 )
-def lacks_key(*, bits: int = 3, knows_key: bool = False) -> Finding:
+def lacks_key(*, bits: Bits = 3, knows_key: KnowsKey = False) -> Finding:
     """Alice's record of some bits is published under a one-time pad.
 
     With the pad the answer reveals it; without, the answers on both databases have one law.
@@ -157,7 +168,7 @@ def lacks_key(*, bits: int = 3, knows_key: bool = False) -> Finding:
     Verdict.HOLDS,
     wrong={"epsilon": 1.0},
 )
-def revelation(*, epsilon: float = 12.0, people: int = 100) -> Finding:
+def revelation(*, epsilon: Epsilon = 12.0, people: People = 100) -> Finding:
     """Randomized response of every person's bit: the chance that all answers are true."""
     whole = randomized_response(epsilon).sf(0.0) ** people
     return statement(

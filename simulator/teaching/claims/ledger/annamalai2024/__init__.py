@@ -1,1 +1,0 @@
-"""Claims of Annamalai and others, "To Shuffle or not to Shuffle"."""

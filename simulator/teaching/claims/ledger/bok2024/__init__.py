@@ -1,1 +1,0 @@
-"""Claims of Bok, Su and Altschuler, "Shifted Interpolation for Differential Privacy"."""

@@ -1,1 +1,0 @@
-"""Claims of Bun and Steinke, "Concentrated Differential Privacy"."""

@@ -1,1 +1,0 @@
-"""Claims of Chan, Shi and Song, "Private and Continual Release of Statistics"."""

@@ -1,1 +1,0 @@
-"""Claims of Chua and others, "How Private are DP-SGD Implementations?"."""

@@ -1,1 +1,0 @@
-"""Claims of Dong, Roth and Su, "Gaussian Differential Privacy"."""

@@ -1,1 +1,0 @@
-"""Claims of Feldman and others, "Privacy Amplification by Iteration"."""

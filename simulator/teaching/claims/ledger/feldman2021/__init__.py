@@ -1,1 +1,0 @@
-"""Claims of Feldman and Zrnic, "Individual Privacy Accounting via a Rényi Filter"."""

@@ -1,1 +1,0 @@
-"""Claims of Henzinger, Safavi and Vadhan on continual mechanisms."""

@@ -1,1 +1,0 @@
-"""Claims of Kifer and Machanavajjhala, "No Free Lunch in Data Privacy"."""

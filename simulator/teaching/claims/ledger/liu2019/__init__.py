@@ -1,1 +1,0 @@
-"""Claims of Liu and Talwar, "Private Selection from Private Candidates"."""

@@ -1,1 +1,0 @@
-"""Claims of Annamalai on hidden states of DP-SGD, "It's Our Loss"."""

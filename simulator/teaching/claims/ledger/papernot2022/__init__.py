@@ -1,1 +1,0 @@
-"""Claims of Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy"."""

@@ -1,1 +1,0 @@
-"""Claims of Song, Wang and Chaudhuri, "Pufferfish Privacy Mechanisms for Correlated Data"."""

@@ -1,1 +1,0 @@
-"""Claims of Steinke and others, "The Last Iterate Advantage"."""

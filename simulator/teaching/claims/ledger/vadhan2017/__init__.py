@@ -1,1 +1,0 @@
-"""Claims of Vadhan, "The Complexity of Differential Privacy"."""

@@ -1,1 +1,0 @@
-"""Claims of Vadhan and Wang, "Concurrent Composition of Differential Privacy"."""

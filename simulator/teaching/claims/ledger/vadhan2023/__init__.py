@@ -1,1 +1,0 @@
-"""Claims of Vadhan and Zhang, "Concurrent Composition Theorems for Differential Privacy"."""

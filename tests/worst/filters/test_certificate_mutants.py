@@ -1,0 +1,277 @@
+"""Changed structures of certificates: none is accepted that admits more than is true.
+
+Every list and every object is dropped, duplicated, merged, put in another order, emptied or
+shortened, and numbers are changed, with a digest made anew. Each mutant that is accepted is held
+against a second checker, and against an adversary that plays a fine grid of sizes.
+"""
+
+import copy
+import json
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from simulator.worst import certified_filter, worst_case
+from simulator.worst.filters import certificate_check
+from simulator.worst.filters.certificate_format import Refused, digest_of, read
+from simulator.worst.filters.certified import CertifiedFilter
+from tests.helpers.second_checker import played, reached
+
+BASES = {
+    "mixed": ("pure:0.6+laplace:0.6+range:0.6", 1.0, 0.02, 0.0, {"plan": "pure:0.3,laplace:0.3"}),
+    "pure": ("pure:1.2", 1.0, 0.02, 0.001, {"plan": "pure:0.5,pure:0.2", "sizes": (0.6,)}),
+    "pooled": ("gaussian:0.3+pure:0.4", 1.0, 0.01, 0.0, {"plan": "gaussian:0.2", "pool": 0.2}),
+    "sampled": ("subsampled-gaussian:1,0.4", 1.0, 0.01, 0.0, {"units": 5, "sigmas": (1.0, 2.0)}),
+}
+KERNELS, POOLS = cache(certificate_check.means), cache(certificate_check.gaussian)
+LATTICE = 2e-2
+"""Largest relative error of the check's lattice, beside the second checker's."""
+OWN = 2e-3
+"""Of the second checker."""
+
+
+@cache
+def base(name):
+    """A certificate of few rows, with every third move outside the plan."""
+    family, epsilon, delta, leaks, others = BASES[name]
+    document = certified_filter(family, epsilon, delta, leaks, **others).certificate()
+    planned = [run[:2] for run in document["plan"]]
+    moves = document["moves"]
+    last = {move["kind"]: i for i, move in enumerate(moves)}
+    kept = [
+        move
+        for i, move in enumerate(moves)
+        if i % 4 == 0
+        or len(moves) < 20
+        or i in last.values()
+        or [move["kind"], move["size"]] in planned
+    ]
+    return document | {"moves": kept}
+
+
+@pytest.fixture(autouse=True)
+def _kernels_once(monkeypatch):
+    """Most mutants have the kernels of their base, which take most of the time of a check."""
+    monkeypatch.setattr(certificate_check, "means", KERNELS)
+    monkeypatch.setattr(certificate_check, "gaussian", POOLS)
+
+
+def places(value, path=()):
+    """The paths of all lists and objects."""
+    if not isinstance(value, dict | list):
+        return []
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    return [path, *(p for name, each in items for p in places(each, (*path, name)))]
+
+
+def at(document, path):
+    """The value there."""
+    for step in path:
+        document = document[step]
+    return document
+
+
+def in_list(found, generator):
+    """Change a list."""
+    i, j = (int(generator.integers(len(found))) for _ in range(2)) if found else (0, 0)
+    match int(generator.integers(8)):
+        case 0 if found:
+            del found[i]
+        case 1 if found:
+            found.insert(j, copy.deepcopy(found[i]))
+        case 2 if found:
+            found[i], found[j] = found[j], found[i]
+        case 3:
+            found.clear()
+        case 4:
+            del found[i:]
+        case 5 if len(found) > 1:  # two neighbours become one
+            i = min(i, len(found) - 2)
+            first, second = found[i : i + 2]
+            if type(first) is type(second) and not isinstance(first, str):
+                found[i : i + 2] = [first | second if isinstance(first, dict) else first + second]
+        case 6 if found:
+            found[i] = number(found[i], generator)
+        case _:
+            generator.shuffle(found)
+
+
+def in_object(found, generator):
+    """Change an object."""
+    if not found:
+        return
+    name, other = (str(generator.choice(list(found))) for _ in range(2))
+    match int(generator.integers(7)):
+        case 0:
+            del found[name]
+        case 1:
+            found[name] = copy.deepcopy(found[other])
+        case 2:
+            found[name], found[other] = found[other], found[name]
+        case 3:
+            found.clear()
+        case 4:
+            found[f"{name}s"] = found[name]
+        case _:
+            found[name] = number(found[name], generator)
+
+
+def number(value, generator):
+    """Another number, of the same type; of what is none, something else."""
+    if type(value) is int:
+        return value + int(generator.choice([-3, -1, 1, 2, 1000]))
+    if type(value) is float:
+        return value * float(generator.choice([0.0, 0.5, 0.9, 0.999, 1.001, 1.1, 2.0, -1.0]))
+    return [None, True, "pure", 0, math.nan, [], {}][int(generator.integers(7))]
+
+
+def mutant(name, generator):
+    """A certificate with one to three changes, and a digest of its own."""
+    document = copy.deepcopy(base(name))
+    for _ in range(int(generator.integers(1, 4))):
+        listed = places(document)
+        place = at(document, listed[int(generator.integers(len(listed)))])
+        (in_object if isinstance(place, dict) else in_list)(place, generator)
+    return document | {"digest": digest_of(document)}
+
+
+def verdict(document):
+    """What is proved, or why nothing is, and the delta that the rows reach, if any."""
+    try:
+        proved = certificate_check.check(json.dumps(document))
+    except Refused as error:
+        return None, str(error), error.reached
+    return proved, "", proved.reached
+
+
+def hold(name, count, seed):
+    """Try mutants; how many are accepted, and refused by what their rows reach."""
+    generator, accepted, beyond = np.random.default_rng(seed), 0, 0
+    for _ in range(count):
+        document = mutant(name, generator)
+        proved, why, rows = verdict(document)
+        assert "\n" not in why
+        if rows is None:
+            continue
+        second = reached(document)
+        least = document["delta"] - document["rounds_delta"]
+        assert second <= rows * (1.0 + OWN)
+        assert second >= rows * (1.0 - LATTICE - OWN)
+        if proved is None:
+            beyond += 1
+            continue
+        accepted += 1
+        assert second <= least * (1.0 + OWN)
+        assert played(document) <= least
+        assert proved.reached <= least
+        for kind, size, rounds in proved.admits:  # the sentence is that of the filter
+            filter_ = CertifiedFilter.of(read(json.dumps(document)), basic=True)
+            running = filter_.fresh()
+            count_ = 0
+            while count_ <= rounds and running.admit(size, kind=kind):
+                count_ += 1
+            assert count_ == rounds
+    return accepted, beyond
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_no_mutant_is_accepted_that_admits_more_than_is_true(name):
+    accepted, _ = hold(name, 60, 11)
+    assert accepted > 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", BASES)
+def test_no_mutant_of_many_is_accepted_that_admits_more_than_is_true(name):
+    accepted, beyond = hold(name, 2500, 12)
+    assert accepted > 100
+    assert beyond > 20
+
+
+def half(move, step):
+    """The means of a checker that takes each round for one of half its size."""
+    return KERNELS(replace(move, size=move.size / 2.0), step)
+
+
+def none_of_pure(move, step):
+    """The means of a checker whose recursion plays no pure round: what was forged once."""
+    return [] if move.kind == "pure" else KERNELS(move, step)
+
+
+@pytest.mark.parametrize("broken", [half, none_of_pure])
+def test_a_broken_checker_is_found(broken, monkeypatch):
+    monkeypatch.setattr(certificate_check, "means", broken)
+    with pytest.raises(AssertionError):
+        hold("mixed", 80, 11)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["mixed", "pure"])
+def test_no_adversary_that_the_search_finds_gets_past_an_accepted_mutant(name):
+    generator, tried = np.random.default_rng(13), 0
+    while tried < 6:
+        document = mutant(name, generator)
+        if verdict(document)[0] is None or document["moves"] == base(name)["moves"]:
+            continue
+        filter_ = CertifiedFilter.of(read(json.dumps(document)), basic=False)
+        menu = "randomized-response:0.15,randomized-response:0.3,randomized-response:0.5"
+        found = worst_case(menu, filter=filter_, epsilon=document["epsilon"], seconds=2)
+        assert found.delta.lower <= document["delta"]
+        tried += 1
+
+
+def test_a_certificate_of_another_shape_is_refused():
+    """One whose table lay in no cell of its recursion admitted 998 rounds of epsilon = 10."""
+    x = [math.tanh(1e-5), math.tanh(5.0) * (1 - 1e-9)]
+    forged = {
+        "dpcompose": "certificate of a privacy filter", "version": 1, "covers": "anything",
+        "epsilon": 1.0, "delta": 1e-6, "rounds_delta": 0.0, "largest": 10.0, "budget": 1.0,
+        "table": {"x": x, "cost": [1e-3, 1e-3]}, "unit": 1e-3, "units": 1001, "reserve": 1e-5,
+        "grid": {"step": 0.01, "first": -9, "start": 99, "last": 200, "cells": [1], "ends": [10.0]},
+    }  # fmt: skip
+    with pytest.raises(Refused, match="must have the members"):
+        certificate_check.check(json.dumps(forged | {"digest": digest_of(forged)}))
+
+
+@pytest.mark.parametrize("kind", ["pure", "laplace", "range"])
+@pytest.mark.parametrize("empty", ["moves", "falls", "plan", "rows", "move"])
+def test_what_is_empty_proves_nothing(kind, empty):
+    """The attack of a list that is empty where the other half of the proof reads another one."""
+    document = copy.deepcopy(base("mixed"))
+    own = [move for move in document["moves"] if move["kind"] == kind]
+    document["plan"] = [[kind, own[0]["size"], 1]]
+    match empty:
+        case "moves":
+            document["moves"] = []
+        case "falls":
+            own[0]["falls"] = []
+        case "plan":
+            document["plan"] = []
+        case "rows":
+            document["rows"] = 0
+        case "move":
+            own[0].clear()
+    with pytest.raises(Refused, match=r"must be a list, and not empty|whole number|members"):
+        certificate_check.check(json.dumps(document | {"digest": digest_of(document)}))
+
+
+def test_words_in_the_file_are_refused():
+    document = base("pure") | {"covers": "any zCDP mechanism at cost 0", "largest": 5.0}
+    with pytest.raises(Refused, match="must have the members"):
+        certificate_check.check(json.dumps(document | {"digest": digest_of(document)}))
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_the_base_is_accepted_and_the_second_checker_agrees(name):
+    document = base(name)
+    document |= {"digest": digest_of(document)}
+    proved, why, rows = verdict(document)
+    assert not why
+    assert reached(document) == pytest.approx(rows, rel=LATTICE)
+    least = document["delta"] - document["rounds_delta"]
+    assert proved.reached <= least
+    if name in ("mixed", "pure"):
+        assert 0.3 * least < played(document) <= least
