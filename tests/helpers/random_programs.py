@@ -12,8 +12,9 @@ import numpy as np
 
 from simulator.adversaries.program.compiling import STOPPED, step_of
 from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.reading import read
-from simulator.engine.compiled.programs import make_helpers_known
+from simulator.engine.compiled.compiling import make_callable
 
 PRELUDE = '''
 import math
@@ -230,7 +231,7 @@ def sequences(count: int, rounds: int, share: float = 0.3) -> list[list[float]]:
 def compared(adversary: Callable, played: list[list[float]], compiled: bool) -> int:
     """Walk a step beside its generator; return the rounds that agreed, or fail.
 
-    Where Python raises or stops the step has to stop; it may stop before. Raises Refused.
+    Where Python raises or stops the step has to stop; it may stop before. Raises NotRead.
     """
     machine = machine_of(read(adversary))
     made = step_of(machine)
@@ -238,7 +239,7 @@ def compared(adversary: Callable, played: list[list[float]], compiled: bool) -> 
     if compiled:
         import numba
 
-        make_helpers_known()
+        make_callable(*HELPERS.values())
         step = numba.njit(error_model="numpy", boundscheck=True)(step)
     rounds = 0
     for seed, answers in enumerate(played):

@@ -11,7 +11,7 @@ from typing import Any
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.program.emitting import Options
 from simulator.adversaries.program.fixed import interval, is_pure
-from simulator.adversaries.program.forms import Coins, Items, Made, Slot, Span, Static, Value
+from simulator.adversaries.program.forms import Coins, Made, Several, Slot, Span, Static, Value
 from simulator.adversaries.program.meaning import LONGEST, Meaning
 from simulator.adversaries.program.operations import DRAWS, KINDS, TYPED
 from simulator.adversaries.program.values import (
@@ -53,7 +53,10 @@ class Calls(Meaning):
             return self.made(function, positional, named)
         if function is Challenge:
             parts = {**dict(zip(Challenge._fields, positional)), **named}
-            return self.moved(Items(tuple(parts[each] for each in Challenge._fields)), self.target)
+            if len(given) != len(parts) or {*parts} != {*Challenge._fields}:
+                raise Stops
+            ordered = Several(tuple(parts[name] for name in Challenge._fields))
+            return self.moved(ordered, self.target)
         if named:
             raise self.refuse(f"a call of {shown(function)} with arguments by name")
         return self.number_of(function, positional)
@@ -77,12 +80,12 @@ class Calls(Meaning):
             if not isinstance(given[1], Static):
                 raise self.refuse("isinstance of a type that is computed")
             return self.applied(isinstance, [EXAMPLES[one.kind], given[1].value])
-        if function in (len, tuple) and isinstance(one, Items):
+        if function in (len, tuple) and isinstance(one, Several):
             return Static(len(one.items)) if function is len else one
         if function is range:
             return self.ranged(given)
         if function in (min, max):
-            items = one.items if count == 1 and isinstance(one, Items) else given
+            items = one.items if count == 1 and isinstance(one, Several) else given
             return self.extreme("min" if function is min else "max", items)
         if function is pow and count == 2:
             return self.operation("**", given)
@@ -92,7 +95,7 @@ class Calls(Meaning):
                 self.target = f"{target}.{i}"
                 parts.append(self.operation(sign, given))
             self.target = target
-            return Items(tuple(parts))
+            return Several(tuple(parts))
         if any(kind_of(each) is None for each in given):
             raise self.refuse(f"a call of {shown(function)}")
         if count == 1 and function in (

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.program.forms import Block, Branch, Do, Machine, Operand, Slot, Wait
+from simulator.adversaries.program.forms import Branch, Do, Machine, Operand, Segment, Slot, Wait
 from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
 
 STOPPED = -1
@@ -246,7 +246,7 @@ class Writer:
         return f"({point}, {self.state})" if self.state else f"({point},)"
 
 
-def next_blocks(block: Block) -> tuple[int, ...]:
+def next_blocks(block: Segment) -> tuple[int, ...]:
     """The blocks that come next within a step."""
     if isinstance(block.end, Branch):
         return block.end.then, block.end.otherwise

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.program.forms import (
-    Block,
     Coins,
     Do,
-    Items,
     Made,
+    NotRead,
     Operand,
-    Refused,
+    Segment,
+    Several,
     Slot,
     Span,
     Static,
@@ -42,14 +42,14 @@ class Emitter:
     """
 
     def __init__(self) -> None:
-        self.block, self.place, self.target, self.spare = Block(), ("", 0), "", 0
+        self.block, self.place, self.target, self.spare = Segment(), ("", 0), "", 0
         self.memory: dict[Any, Static] = {}
         self.kept: dict[int, Any] = {}
         self.created: set[int] = set()
 
-    def refuse(self, construct: str) -> Refused:
+    def refuse(self, construct: str) -> NotRead:
         """The error of a construct that is not in the closed form."""
-        return Refused(*self.place, construct)
+        return NotRead(*self.place, construct)
 
     # --- fixed objects --------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ class Emitter:
         """What distinguishes a value from others of a variable."""
         if isinstance(value, Static):
             return self.token_of(value.value)
-        if isinstance(value, Items):
+        if isinstance(value, Several):
             return ("items", *map(self.token, value.items))
         if isinstance(value, Span):
             return "span", self.token(value.start), self.token(value.stop), value.step
@@ -147,13 +147,13 @@ class Emitter:
                 slot = Slot(name, kind)
                 return self.do(slot, "copy", (literal(value.value),), slot.base)
             if type(value.value) is tuple:
-                moved = self.moved(Items(tuple(map(Static, value.value))), name, lifts)
-                assert isinstance(moved, Items)
+                moved = self.moved(Several(tuple(map(Static, value.value))), name, lifts)
+                assert isinstance(moved, Several)
                 return value if objects_of(moved.items) is not None else moved
             return value
-        if isinstance(value, Items):
+        if isinstance(value, Several):
             parts = enumerate(value.items)
-            return Items(tuple(self.moved(each, f"{name}.{i}", lifts) for i, each in parts))
+            return Several(tuple(self.moved(each, f"{name}.{i}", lifts) for i, each in parts))
         if isinstance(value, Span):
             ends = self.moved(value.start, f"{name}.start"), self.moved(value.stop, f"{name}.stop")
             return Span(*ends, value.step)
@@ -166,7 +166,7 @@ class Emitter:
         """Whether a value counts as true: known, or a slot."""
         if isinstance(value, Static):
             return bool(self.applied(bool, [value.value]).value)
-        if isinstance(value, Items):
+        if isinstance(value, Several):
             return bool(value.items)
         if isinstance(value, Slot):
             if value.base == "bool":

@@ -14,7 +14,7 @@ from typing import Any
 from simulator.foundations.errors import NotApplicable
 
 
-class Refused(NotApplicable):
+class NotRead(NotApplicable):
     """A construct that is not in the closed form, with its place.
 
     Attributes
@@ -78,7 +78,7 @@ Instruction = Apply | Jump | Pause | End
 
 
 @dataclass(frozen=True)
-class Reading:
+class Listing:
     """An adversary as instructions; ``coins`` is the variable that holds its coins."""
 
     name: str
@@ -115,7 +115,7 @@ class Static:
 
 
 @dataclass(frozen=True)
-class Items:
+class Several:
     """A tuple, of which play decides some part."""
 
     items: tuple[Value, ...]
@@ -146,7 +146,7 @@ class Coins:
     method: str = ""
 
 
-Value = Slot | Static | Items | Span | Made | Coins
+Value = Slot | Static | Several | Span | Made | Coins
 Operand = Slot | int | float | bool
 
 
@@ -196,7 +196,7 @@ class Wait:
 
 
 @dataclass
-class Block:
+class Segment:
     """Operations in a row, and how they end.
 
     ``end`` is the number of the next block, a Branch, a Wait, or None where the adversary stops,
@@ -209,7 +209,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Entry:
+class MenuEntry:
     """A challenge of the menu.
 
     ``mechanism`` is a mechanism, or a :class:`Made` one, whose parameter a round computes.
@@ -226,8 +226,8 @@ class Machine:
 
     name: str
     file: str
-    blocks: tuple[Block, ...]
-    menu: tuple[Entry, ...]
+    blocks: tuple[Segment, ...]
+    menu: tuple[MenuEntry, ...]
 
     @property
     def waits(self) -> tuple[Wait, ...]:

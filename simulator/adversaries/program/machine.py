@@ -17,20 +17,20 @@ from simulator.adversaries.program.emitting import Options
 from simulator.adversaries.program.flow import few_values, leaders, live_before
 from simulator.adversaries.program.forms import (
     Apply,
-    Block,
     Branch,
     Coins,
     End,
-    Entry,
-    Items,
     Jump,
+    Listing,
     Machine,
     Made,
+    MenuEntry,
+    NotRead,
     Operand,
     Pause,
     Place,
-    Reading,
-    Refused,
+    Segment,
+    Several,
     Slot,
     Static,
     Value,
@@ -47,14 +47,14 @@ class TooMany(Exception):
     """The machine has too many blocks."""
 
 
-def machine_of(reading: Reading) -> Machine:
-    """The state machine of an adversary; raises Refused."""
+def machine_of(reading: Listing) -> Machine:
+    """The state machine of an adversary; raises NotRead."""
     for few in (few_values(reading.instructions), frozenset[str]()):
         try:
             return Builder(reading, few).machine()
         except TooMany:
             continue
-    raise Refused(reading.file, 0, f"{reading.name} has more than {MOST_BLOCKS} blocks")
+    raise NotRead(reading.file, 0, f"{reading.name} has more than {MOST_BLOCKS} blocks")
 
 
 class Builder(Calls):
@@ -67,15 +67,15 @@ class Builder(Calls):
     todo : blocks to build: their number, place and values.
     """
 
-    def __init__(self, reading: Reading, few: frozenset[str]) -> None:
+    def __init__(self, reading: Listing, few: frozenset[str]) -> None:
         super().__init__()
         self.reading, self.few = reading, few
         self.live = live_before(reading.instructions)
         self.leaders = leaders(reading.instructions)
         self.numbers: dict[Any, int] = {}
-        self.blocks: list[Block] = []
+        self.blocks: list[Segment] = []
         self.todo: list[tuple[int, int, dict[str, Value]]] = []
-        self.menu: dict[Any, tuple[int, Entry]] = {}
+        self.menu: dict[Any, tuple[int, MenuEntry]] = {}
 
     def machine(self) -> Machine:
         """Build everything that can be reached."""
@@ -103,7 +103,7 @@ class Builder(Calls):
         """Append an empty block."""
         if len(self.blocks) >= MOST_BLOCKS:
             raise TooMany
-        self.blocks.append(Block(place))
+        self.blocks.append(Segment(place))
         return len(self.blocks) - 1
 
     def build(self, at: int, known: dict[str, Value]) -> None:
@@ -184,7 +184,7 @@ class Builder(Calls):
             if not isinstance(challenge.value, tuple | list) or len(challenge.value) != 3:
                 raise Stops
             parts: Sequence[Value] = [Static(each) for each in challenge.value]
-        elif isinstance(challenge, Items) and len(challenge.items) == 3:
+        elif isinstance(challenge, Several) and len(challenge.items) == 3:
             parts = challenge.items
         else:
             raise self.refuse("a challenge that is not three values")
@@ -206,7 +206,7 @@ class Builder(Calls):
             raise self.refuse("a mechanism that is computed")
         key = (*map(self.token_of, databases), key)
         if key not in self.menu:
-            self.menu[key] = len(self.menu), Entry(databases[0], databases[1], made)
+            self.menu[key] = len(self.menu), MenuEntry(databases[0], databases[1], made)
         return self.menu[key][0], parameter
 
     def evaluate(self, instruction: Apply, known: dict[str, Value]) -> Value | Options:
@@ -245,7 +245,7 @@ class Builder(Calls):
         return known[name]
 
 
-def tidied(blocks: Sequence[Block]) -> tuple[Block, ...]:
+def tidied(blocks: Sequence[Segment]) -> tuple[Segment, ...]:
     """The blocks that can be reached, numbered anew, without those that only lead on."""
 
     def led(number: int) -> int:
@@ -274,7 +274,7 @@ def tidied(blocks: Sequence[Block]) -> tuple[Block, ...]:
         return numbers[number]
 
     todo: list[int] = []
-    found: list[Block] = []
+    found: list[Segment] = []
     renumbered(0)
     for number in todo:  # which grows
         block = blocks[number]
@@ -285,5 +285,5 @@ def tidied(blocks: Sequence[Block]) -> tuple[Block, ...]:
             end = replace(end, resume=renumbered(end.resume))
         elif isinstance(end, int):
             end = renumbered(end)
-        found.append(Block(block.place, block.does, end))
+        found.append(Segment(block.place, block.does, end))
     return tuple(found)

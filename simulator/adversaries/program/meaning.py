@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.adversaries.program.emitting import Emitter, Options, Test
 from simulator.adversaries.program.fixed import attribute_of, is_plain
-from simulator.adversaries.program.forms import Coins, Items, Slot, Span, Static, Value
+from simulator.adversaries.program.forms import Coins, Several, Slot, Span, Static, Value
 from simulator.adversaries.program.operations import KINDS, STATIC, TYPED
 from simulator.adversaries.program.values import (
     Stops,
@@ -145,7 +145,7 @@ class Meaning(Emitter):
 
     def index(self, held: Value, place: Value) -> Value | Options:
         """An item of a tuple, a table or a dictionary."""
-        if isinstance(held, Items):
+        if isinstance(held, Several):
             values: Sequence[Value] = held.items
         elif not isinstance(held, Static) or not is_plain(held.value):
             raise self.refuse("an item of a value that is computed, or of a user's object")
@@ -189,7 +189,7 @@ class Meaning(Emitter):
 
     def unpacked(self, value: Value, place: int, count: int) -> Value:
         """One of several values that are assigned at once."""
-        if isinstance(value, Items):
+        if isinstance(value, Several):
             items: Sequence[Value] = value.items
         elif isinstance(value, Static) and isinstance(value.value, tuple | list | str):
             items = [Static(each) for each in value.value]
@@ -205,7 +205,7 @@ class Meaning(Emitter):
 
     def iterable(self, value: Value) -> Value:
         """What a loop goes through: a range, or a tuple."""
-        if isinstance(value, Span | Items):
+        if isinstance(value, Span | Several):
             return value
         if not isinstance(value, Static):
             raise self.refuse("a loop over a value that is computed")
@@ -228,8 +228,8 @@ class Meaning(Emitter):
             if part == "more":
                 return self.operation("<" if over.step > 0 else ">", (place, over.stop))
             return place if part == "item" else self.operation("+", (place, Static(over.step)))
-        assert isinstance(over, Static | Items)
-        values = over.items if isinstance(over, Items) else [Static(v) for v in over.value]
+        assert isinstance(over, Static | Several)
+        values = over.items if isinstance(over, Several) else [Static(v) for v in over.value]
         if part == "first":
             numbers = table_of(values) is not None and len(values) <= WIDEST
             return self.moved(Static(0), self.target, lifts=numbers)

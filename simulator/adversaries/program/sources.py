@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from simulator.adversaries.program.forms import Refused
+from simulator.adversaries.program.forms import NotRead
 
 FUTURE = functools.reduce(
     lambda flags, name: flags | getattr(__future__, name).compiler_flag,
@@ -24,7 +24,7 @@ FUTURE = functools.reduce(
 
 
 @dataclass(frozen=True)
-class Source:
+class FunctionSource:
     """A function, or one that is defined within it: its code and its syntax tree."""
 
     function: FunctionType
@@ -51,13 +51,13 @@ class Source:
         known = dict(zip(names[len(names) - len(values) :], values))
         return known | (self.function.__kwdefaults__ or {})
 
-    def inner(self, tree: ast.FunctionDef) -> Source:
+    def inner(self, tree: ast.FunctionDef) -> FunctionSource:
         """A function that is defined within this one; raises LookupError."""
         for code in self.code.co_consts:
             if isinstance(code, CodeType) and (
                 (code.co_name, code.co_firstlineno) == (tree.name, tree.lineno)
             ):
-                return Source(self.function, code, tree)
+                return FunctionSource(self.function, code, tree)
         raise LookupError(tree.name)
 
     def value(self, name: str) -> Any:
@@ -76,7 +76,7 @@ class Source:
 def called(adversary: Callable[..., Any]) -> tuple[FunctionType, tuple[Any, ...], dict[str, Any]]:
     """The function that a call of the adversary runs, and the arguments that go before and by name.
 
-    Raises Refused where it is no function of Python.
+    Raises NotRead where it is no function of Python.
     """
     if isinstance(adversary, FunctionType):
         return adversary, (), {}
@@ -88,30 +88,30 @@ def called(adversary: Callable[..., Any]) -> tuple[FunctionType, tuple[Any, ...]
         return called(method.__func__)[0], (method.__self__,), {}
     if isinstance(method, FunctionType):
         return method, (adversary,), {}
-    raise Refused(type(adversary).__name__, 0, "this is no function of Python")
+    raise NotRead(type(adversary).__name__, 0, "this is no function of Python")
 
 
-def source_of(function: FunctionType) -> Source:
-    """The source of a function; raises Refused unless it compiles to the code that plays.
+def source_of(function: FunctionType) -> FunctionSource:
+    """The source of a function; raises NotRead unless it compiles to the code that plays.
 
     A file may have been edited since it was imported.
     """
     code = function.__code__
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
     if not text:
-        raise Refused(code.co_filename, 0, f"the source of {function.__qualname__} is not there")
+        raise NotRead(code.co_filename, 0, f"the source of {function.__qualname__} is not there")
     try:
         module, tree = _parsed(text, code.co_filename, code.co_flags & FUTURE)
     except (SyntaxError, ValueError):
-        raise Refused(code.co_filename, 0, "the file is not the one that was imported") from None
+        raise NotRead(code.co_filename, 0, "the file is not the one that was imported") from None
     if code not in _within(module):
-        raise Refused(code.co_filename, 0, f"{function.__qualname__} is not as it was imported")
+        raise NotRead(code.co_filename, 0, f"{function.__qualname__} is not as it was imported")
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             if first == code.co_firstlineno:
-                return Source(function, code, node)
-    raise Refused(code.co_filename, code.co_firstlineno, f"{code.co_name} is no plain function")
+                return FunctionSource(function, code, node)
+    raise NotRead(code.co_filename, code.co_firstlineno, f"{code.co_name} is no plain function")
 
 
 @lru_cache(maxsize=16)

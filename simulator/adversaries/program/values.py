@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.program.forms import Items, Made, Slot, Span, Static, Value
+from simulator.adversaries.program.forms import Made, Several, Slot, Span, Static, Value
 from simulator.adversaries.program.operations import HELD, KINDS
 
 
@@ -32,7 +32,7 @@ def leaves(value: Value) -> tuple[Slot, ...]:
     if isinstance(value, Slot):
         return (value,)
     parts: tuple[Value, ...] = ()
-    if isinstance(value, Items):
+    if isinstance(value, Several):
         parts = value.items
     elif isinstance(value, Span):
         parts = value.start, value.stop
@@ -50,7 +50,7 @@ def objects_of(values: Sequence[Value]) -> list[Any] | None:
 def tuple_of(values: Sequence[Value]) -> Value:
     """A tuple of values: fixed where they all are."""
     objects = objects_of(values)
-    return Items(tuple(values)) if objects is None else Static(tuple(objects))
+    return Several(tuple(values)) if objects is None else Static(tuple(objects))
 
 
 def literal(number: Any) -> int | float | bool:

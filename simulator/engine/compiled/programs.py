@@ -8,7 +8,6 @@ is played in Python, which draws the same from the block's seeds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ import numpy as np
 from simulator.adversaries.contract import Challenge, Rule, check_mechanism
 from simulator.adversaries.program.compiling import step_of
 from simulator.adversaries.program.fixed import interval, is_settled
-from simulator.adversaries.program.forms import Entry, Machine
+from simulator.adversaries.program.forms import Machine, MenuEntry
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.reading import read
 from simulator.data.databases import Database, Relation
-from simulator.engine.compiled.compiling import numba_is_installed
+from simulator.engine.compiled.compiling import make_callable, numba_is_installed
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound
 from simulator.engine.interpreted.interpreter import play_interpreted
@@ -58,27 +57,18 @@ class ProgramEngine:
 def program_engine(specification: Specification) -> ProgramEngine:
     """The engine of a generator's program; raises NotApplicable, with the reason.
 
-    ``Refused``, of its kind, names the file, the line and the construct.
+    ``NotRead``, of its kind, names the file, the line and the construct.
     """
     s = specification
     if not numba_is_installed():
         raise NotApplicable("numba is not installed")
     rule = rule_of(machine_of(read(s.adversary)), s.family, s.relation)
-    uninterrupted(make_helpers_known)
+    uninterrupted(lambda: make_callable(*HELPERS.values()))
     kind = Engine if s.sampling is None else TiltedEngine
     kernel = kind.build(rule, s.family, s.relation, s.filter)
     if kernel.complaint:
         raise NotApplicable(kernel.complaint)
     return ProgramEngine(kernel)
-
-
-@cache
-def make_helpers_known() -> None:
-    """Let numba compile the functions that steps call."""
-    from numba.extending import register_jitable
-
-    for helper in HELPERS.values():
-        register_jitable(helper)
 
 
 def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> Rule:
@@ -90,7 +80,7 @@ def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> Rule:
     return Rule(step.function, menu, state=step.state, name=machine.name)
 
 
-def challenge_of(entry: Entry, family: Guarantee, relation: Relation) -> Challenge:
+def challenge_of(entry: MenuEntry, family: Guarantee, relation: Relation) -> Challenge:
     """A challenge of the menu, of which every property holds in all rounds.
 
     A computed parameter may have any value that the family allows. Raises NotApplicable.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED, Typed
-from simulator.engine.compiled.programs import make_helpers_known
+from simulator.engine.compiled.compiling import make_callable
 
 INTS = (0, 1, -1, 2, 3, -3, 7, 10, 62, 63, 64, 4000000001, 3037000500, -3037000500, 2**31, 2**53,
         2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1, -(2**63) + 1, -(2**63))  # fmt: skip
@@ -63,7 +63,7 @@ def function_of(typed: Typed, compiled: bool):
         return namespace["f"]
     import numba
 
-    make_helpers_known()
+    make_callable(*HELPERS.values())
     return numba.njit(error_model="numpy")(namespace["f"])
 
 
@@ -154,7 +154,7 @@ def test_a_compiled_power_without_the_library_of_c_is_found():
     """A compiler rounds x ** 2.0 as x * x, 2.0 ** x as exp2(x): one in a thousand differs."""
     import numba
 
-    make_helpers_known()
+    make_callable(*HELPERS.values())
     xs = np.random.default_rng(1).normal(size=200_000).tolist()
     ours = numba.njit(lambda x: HELPERS_POWER(2.0, x))
     assert all(ours(x) == 2.0**x for x in xs)

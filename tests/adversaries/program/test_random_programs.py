@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.adversaries.program import operations
-from simulator.adversaries.program.forms import Refused
+from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.operations import Typed
 from tests.helpers.exploring import examples
 from tests.helpers.random_programs import Author, compared, function_of, sequences
@@ -24,7 +24,7 @@ def agreed(seed: int, compiled: bool = False) -> int | None:
         warnings.simplefilter("ignore", RuntimeWarning)  # of numpy's scalars, as Python plays them
         try:
             return compared(adversary, PLAYED, compiled)
-        except Refused:
+        except NotRead:
             return None
 
 

@@ -12,7 +12,7 @@ import pytest
 from simulator import Laplace, counting_query
 from simulator.adversaries.program.compiling import STOPPED, step_of
 from simulator.adversaries.program.fixed import interval, is_settled
-from simulator.adversaries.program.forms import Refused
+from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from tests.helpers.natural_programs import (
@@ -96,7 +96,7 @@ def test_natural_adversaries_play_as_read(name):
 )  # fmt: skip
 def test_a_refusal_names_the_line_and_the_construct(body, line, construct):
     adversary, first = written(body)
-    with pytest.raises(Refused, match=re.escape(construct)) as refused:
+    with pytest.raises(NotRead, match=re.escape(construct)) as refused:
         machine_of(read(adversary))
     assert (refused.value.file, refused.value.line) == (
         adversary.__code__.co_filename, first + line
@@ -106,7 +106,7 @@ def test_a_refusal_names_the_line_and_the_construct(body, line, construct):
 
 def test_what_is_no_generator_function_is_refused():
     for adversary in (lambda coins: iter(()), len, Pressing, written("return iter(())")[0]):
-        with pytest.raises(Refused):
+        with pytest.raises(NotRead):
             read(adversary)
 
 
@@ -115,10 +115,10 @@ def test_a_source_that_was_edited_is_refused():
     name = adversary.__code__.co_filename
     size, time_, lines, full = linecache.cache[name]
     linecache.cache[name] = size, time_, [line.replace("WEAK", "STRONG") for line in lines], full
-    with pytest.raises(Refused, match="adversary is not as it was imported"):
+    with pytest.raises(NotRead, match="adversary is not as it was imported"):
         read(adversary)
     del linecache.cache[name]
-    with pytest.raises(Refused, match="the source of adversary is not there"):
+    with pytest.raises(NotRead, match="the source of adversary is not there"):
         read(adversary)
 
 
