@@ -20,7 +20,7 @@ from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Played, Specification
-from simulator.foundations.errors import DpcomposeError, NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
 
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
@@ -120,7 +120,7 @@ def _program_engine(played: Played, plain: bool) -> ProgramEngine | str:
     """The engine of a generator's program, or why it is interpreted; both are cached."""
     try:
         return program_engine(played.specification)
-    except DpcomposeError as error:
+    except Exception as error:  # the user's code may raise anything
         return str(error)
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from simulator import Laplace, PureDP, simulate
+from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.data import ADD_REMOVE
+from simulator.data.queries import counting_scores
 from simulator.engine import block as engines
 from simulator.engine.block import plays_without_lock, prepared_engine
 from simulator.engine.compiled import programs
@@ -17,10 +18,13 @@ from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.sampling import Guarded, Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
+from simulator.mechanisms import Exponential, Geometric
 from simulator.theory.filters.sums import SumFilter
+from simulator.theory.guarantees.gaussian import GaussianDP
 from tests.helpers.natural_programs import ALICE, EVERYONE, NATURAL, STRONG, WEAK, WITHOUT
 
 FAMILY = PureDP(0.2)
+SCORES = counting_scores(("alice", "bob"))
 STEERED = Steered(np.array([0.5, 2.0]), np.array([[0, 1], [1, 0]]), (-0.5, 0.5))
 PLAYS = {
     "plain": {},
@@ -73,6 +77,46 @@ def test_compiled_programs_play_as_their_generators(name, play):
         NATURAL[name], FAMILY, 100, 90, seed=3, keep_views=2, block_size=64, **PLAYS[play]
     )
     assert_plays_alike(program_engine(s), s)
+
+
+def responses(coins):
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT, EVERYONE, RandomizedResponse(ALICE, epsilon)
+        epsilon = 0.1 if answer < 0.5 else 0.9 * epsilon + 0.02
+
+
+def selections(coins):
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT, EVERYONE, Exponential(SCORES, epsilon)
+        epsilon = 0.1 if answer < 0.5 else 0.9 * epsilon + 0.02
+
+
+def geometric(coins):
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT, EVERYONE, Geometric(ALICE, epsilon)
+        epsilon = 0.1 + 0.1 / (1.0 + abs(answer))
+
+
+def gaussian(coins):
+    sigma = 5.0
+    while True:
+        answer = yield WITHOUT, EVERYONE, Gaussian(ALICE, sigma)
+        sigma = 5.0 + abs(answer)
+
+
+@pytest.mark.parametrize(
+    ("adversary", "family"),
+    [(responses, FAMILY), (selections, FAMILY), (geometric, FAMILY), (gaussian, GaussianDP(0.2))],
+)
+def test_a_computed_parameter_plays_alike_with_every_mechanism(adversary, family):
+    for name in ("plain", "tilted", "guarded"):
+        s = Specification(adversary, family, 25, 12, seed=4, keep_views=3, **PLAYS[name])
+        engine = uncompiled(s)
+        assert engine.kernel.play_block(s, 0, 0).trials == 12
+        assert_plays_alike(engine, s)
 
 
 def counting(coins):

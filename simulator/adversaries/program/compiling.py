@@ -22,6 +22,9 @@ STOPPED = -1
 
 LONGEST = 500
 """Lines of a step in which blocks are written again for every point that leads to them."""
+MOST_TURNS = 10**7
+"""Points that a step passes without a round; a loop without an end is left to Python, which can be
+interrupted."""
 DEEPEST = 40
 """Branches within branches, of which Python takes at most 100."""
 TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool}
@@ -92,7 +95,7 @@ class Writer:
         self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
         head = len(self.lines)
         if several:
-            self.line(1, "while True:")
+            self.line(1, f"for _ in range({MOST_TURNS}):")
         sections: list[set[Slot]] = []
         for number, (block, answer) in enumerate(starts):
             self.mentioned = set()
@@ -106,6 +109,8 @@ class Writer:
             if not self.shares:
                 self.written.clear()
             self.block(block, None, depth, first=True)
+        if several:
+            self.stop(1)
         # numba takes no variable that is assigned below its use
         shared = [slot for slot in self.names if slot not in self.machine.slots
                   and sum(slot in section for section in sections) > 1]  # fmt: skip

@@ -97,15 +97,19 @@ def source_of(function: FunctionType) -> FunctionSource:
     A file may have been edited since it was imported.
     """
     code = function.__code__
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    if not text:
-        raise NotRead(code.co_filename, 0, f"the source of {function.__qualname__} is not there")
-    try:
-        module, tree = _parsed(text, code.co_filename, code.co_flags & FUTURE)
-    except (SyntaxError, ValueError):
-        raise NotRead(code.co_filename, 0, "the file is not the one that was imported") from None
-    if code not in _within(module):
-        raise NotRead(code.co_filename, 0, f"{function.__qualname__} is not as it was imported")
+    for check in (False, True):
+        if check:  # what linecache holds may be older than the function
+            linecache.checkcache(code.co_filename)
+        text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+        try:
+            module, tree = _parsed(text, code.co_filename, code.co_flags & FUTURE)
+        except (SyntaxError, ValueError):
+            continue
+        if code in _within(module):
+            break
+    else:
+        construct = f"the source of {function.__qualname__} is not there, or was edited"
+        raise NotRead(code.co_filename, 0, construct)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])

@@ -115,11 +115,10 @@ def test_a_source_that_was_edited_is_refused():
     name = adversary.__code__.co_filename
     size, time_, lines, full = linecache.cache[name]
     linecache.cache[name] = size, time_, [line.replace("WEAK", "STRONG") for line in lines], full
-    with pytest.raises(NotRead, match="adversary is not as it was imported"):
-        read(adversary)
-    del linecache.cache[name]
-    with pytest.raises(NotRead, match="the source of adversary is not there"):
-        read(adversary)
+    for _ in range(2):
+        with pytest.raises(NotRead, match="adversary is not there, or was edited"):
+            read(adversary)
+        linecache.cache.pop(name, None)
 
 
 @pytest.mark.parametrize(
