@@ -2,7 +2,7 @@
 
 The step continues from one wait to the next. Its state is the number of the wait and all numbers
 that some wait keeps. Blocks are nested where control flow is, so that a compiler sees branches; a
-block to which several ways lead that do not meet there is a point of its own, as a wait is.
+segment to which several ways lead that do not meet there is a point of its own, as a wait is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STOPPED = -1
 """The move where Python has to play: the adversary stops, raises, or a number is not held."""
 
 LONGEST = 500
-"""Lines of a step in which blocks are written again for every point that leads to them."""
+"""Lines of a step in which segments are written again for every point that leads to them."""
 MOST_TURNS = 10**7
 """Points that a step passes without a round; a loop without an end is left to Python, which can be
 interrupted."""
@@ -40,7 +40,7 @@ class Step:
 
 
 class Again(Exception):
-    """A block has to be a point of its own."""
+    """A segment has to be a point of its own."""
 
 
 def step_of(machine: Machine) -> Step:
@@ -69,10 +69,10 @@ class Writer:
 
     Attributes
     ----------
-    points : the blocks that are points, besides the first and those where waits resume.
-    shares : whether a block is written once for all points.
-    written : the blocks written for the point; with ``shares`` for all.
-    reach : of a block those that a way from it passes in the step.
+    points : the segments that are points, besides the first and those where waits resume.
+    shares : whether a segment is written once for all points.
+    written : the segments written for the point; with ``shares`` for all.
+    reach : of a segment those that a way from it passes in the step.
     """
 
     def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
@@ -89,7 +89,7 @@ class Writer:
 
     def text(self) -> str:
         """The whole step; raises Again."""
-        starts = [(0, None), *self.resumed, *((block, None) for block in self.points)]
+        starts = [(0, None), *self.resumed, *((segment, None) for segment in self.points)]
         several = bool(self.points)
         self.line(0, "def step(state, round, answer, coins):")
         self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
@@ -97,7 +97,7 @@ class Writer:
         if several:
             self.line(1, f"for _ in range({MOST_TURNS}):")
         sections: list[set[Slot]] = []
-        for number, (block, answer) in enumerate(starts):
+        for number, (segment, answer) in enumerate(starts):
             self.mentioned = set()
             sections.append(self.mentioned)
             depth = 2 if several else 1
@@ -108,7 +108,7 @@ class Writer:
                 self.line(depth, f"{self.name(answer)} = answer")
             if not self.shares:
                 self.written.clear()
-            self.block(block, None, depth, first=True)
+            self.segment(segment, None, depth, first=True)
         if several:
             self.stop(1)
         # numba takes no variable that is assigned below its use
@@ -137,8 +137,8 @@ class Writer:
             return self.name(operand)
         return f"({operand!r})" if operand < 0 or repr(operand)[0] == "-" else repr(operand)
 
-    def block(self, number: int, follow: int | None, depth: int, first: bool = False) -> None:
-        """Write a block and what comes after it, up to ``follow``."""
+    def segment(self, number: int, follow: int | None, depth: int, first: bool = False) -> None:
+        """Write a segment and what comes after it, up to ``follow``."""
         if number == follow:
             return
         if number in self.points and not first:
@@ -149,17 +149,17 @@ class Writer:
         if number in self.written or depth > DEEPEST:
             raise Again(number)
         self.written.add(number)
-        block = self.machine.blocks[number]
-        for do in block.does:
+        segment = self.machine.segments[number]
+        for do in segment.does:
             self.do(do, depth)
-        if block.end is None:
+        if segment.end is None:
             self.stop(depth)
-        elif isinstance(block.end, Wait):
-            self.wait(block.end, depth)
-        elif isinstance(block.end, Branch):
-            self.branch(number, block.end, follow, depth)
+        elif isinstance(segment.end, Wait):
+            self.wait(segment.end, depth)
+        elif isinstance(segment.end, Branch):
+            self.branch(number, segment.end, follow, depth)
         else:
-            self.block(block.end, follow, depth)
+            self.segment(segment.end, follow, depth)
 
     def branch(self, number: int, branch: Branch, follow: int | None, depth: int) -> None:
         """Write both ways, and what comes after they have met."""
@@ -169,37 +169,37 @@ class Writer:
             if follow is not None and follow in self.reached(then):
                 then, otherwise, test = otherwise, then, f"not {test}"
             self.line(depth, f"if {test}:")
-            self.block(then, follow, depth + 1)
-            self.block(otherwise, follow, depth)
+            self.segment(then, follow, depth + 1)
+            self.segment(otherwise, follow, depth)
             return
         join = self.entrance(both, (then, otherwise))
         if then == join:
             then, otherwise, test = otherwise, then, f"not {test}"
         if then != join:
             self.line(depth, f"if {test}:")
-            self.block(then, join, depth + 1)
+            self.segment(then, join, depth + 1)
             if otherwise != join:
                 self.line(depth, "else:")
-                self.block(otherwise, join, depth + 1)
+                self.segment(otherwise, join, depth + 1)
         if join is not None:
-            self.block(join, follow, depth)
+            self.segment(join, follow, depth)
 
     def reached(self, number: int) -> frozenset[int]:
-        """The blocks that a way from here passes before a point."""
+        """The segments that a way from here passes before a point."""
         if number not in self.reach:
             found, todo = set(), [number]
             while todo:
                 each = todo.pop()
                 if each not in found and each not in self.points:
                     found.add(each)
-                    todo += next_blocks(self.machine.blocks[each])
+                    todo += next_segments(self.machine.segments[each])
             self.reach[number] = frozenset(found)
         return self.reach[number]
 
     def entrance(self, both: frozenset[int], starts: tuple[int, int]) -> int | None:
-        """The only one of the blocks to which ways from outside of them lead, or None."""
+        """The only one of the segments to which ways from outside of them lead, or None."""
         outside = (self.reached(starts[0]) | self.reached(starts[1])) - both
-        led = {each for number in outside for each in next_blocks(self.machine.blocks[number])}
+        led = {each for number in outside for each in next_segments(self.machine.segments[number])}
         entrances = (led | set(starts)) & both
         return entrances.pop() if len(entrances) == 1 else None
 
@@ -251,8 +251,8 @@ class Writer:
         return f"({point}, {self.state})" if self.state else f"({point},)"
 
 
-def next_blocks(block: Segment) -> tuple[int, ...]:
-    """The blocks that come next within a step."""
-    if isinstance(block.end, Branch):
-        return block.end.then, block.end.otherwise
-    return (block.end,) if isinstance(block.end, int) else ()
+def next_segments(segment: Segment) -> tuple[int, ...]:
+    """The segments that come next within a step."""
+    if isinstance(segment.end, Branch):
+        return segment.end.then, segment.end.otherwise
+    return (segment.end,) if isinstance(segment.end, int) else ()

@@ -1,4 +1,4 @@
-"""The part of building a machine that appends typed operations to a block."""
+"""The part of building a machine that appends typed operations to a segment."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ Options = list[tuple[Test | None, Value]]
 
 
 class Emitter:
-    """Appends operations to a block, and keeps the results of calls on fixed objects.
+    """Appends operations to a segment, and keeps the results of calls on fixed objects.
 
     Attributes
     ----------
-    block, place, target : where building is: the block, the place in the source, and the variable
-        that is assigned.
+    segment, place, target : where building is: the segment, the place in the source, and the
+        variable that is assigned.
     memory : the results of calls on fixed objects.
     kept : objects whose ids are used; ``created`` are the ids of those that calls have made.
     """
 
     def __init__(self) -> None:
-        self.block, self.place, self.target, self.spare = Segment(), ("", 0), "", 0
+        self.segment, self.place, self.target, self.spare = Segment(), ("", 0), "", 0
         self.memory: dict[Any, Static] = {}
         self.kept: dict[int, Any] = {}
         self.created: set[int] = set()
@@ -99,8 +99,8 @@ class Emitter:
 
     def do(self, target: Slot, operation: str, operands: Sequence[Operand], base: str,
            table: tuple[Any, ...] = ()) -> Slot:  # fmt: skip
-        """Append an operation to the block."""
-        self.block.does.append(Do(target, operation, tuple(operands), base, table))
+        """Append an operation to the segment."""
+        self.segment.does.append(Do(target, operation, tuple(operands), base, table))
         return target
 
     def result(self, operation: str, operands: Sequence[Operand], base: str, numpy: bool = False,

@@ -3,7 +3,7 @@
 An adversary is read in two stages. Its source becomes a list of *instructions*, each of which
 applies one operation to named variables, jumps, or waits for an answer. The instructions are then
 played on *values* of which only so much is known as the source says: an object, or the type of a
-number. What results is a *machine*: blocks of typed operations, with a state where it waits.
+number. What results is a *machine*: segments of typed operations, with a state where it waits.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Wait:
 class Segment:
     """Operations in a row, and how they end.
 
-    ``end`` is the number of the next block, a Branch, a Wait, or None where the adversary stops,
+    ``end`` is the number of the next segment, a Branch, a Wait, or None where the adversary stops,
     raises an error, or computes a number that the machine cannot hold.
     """
 
@@ -222,17 +222,17 @@ class MenuEntry:
 
 @dataclass(frozen=True)
 class Machine:
-    """An adversary as a state machine; it starts at block 0, with no number."""
+    """An adversary as a state machine; it starts at segment 0, with no number."""
 
     name: str
     file: str
-    blocks: tuple[Segment, ...]
+    segments: tuple[Segment, ...]
     menu: tuple[MenuEntry, ...]
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """The rounds, in the order of their blocks."""
-        return tuple(block.end for block in self.blocks if isinstance(block.end, Wait))
+        """The rounds, in the order of their segments."""
+        return tuple(segment.end for segment in self.segments if isinstance(segment.end, Wait))
 
     @property
     def slots(self) -> tuple[Slot, ...]:

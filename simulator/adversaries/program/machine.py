@@ -1,9 +1,9 @@
 """Make the state machine of an adversary from its instructions.
 
 The instructions are played on values of which only so much is known as the source says: an object,
-or the type of a number. A block of the machine is a place among the instructions together with what
-is known there, so a number has one type in a block, and an object is one object. Where play decides
-among objects, the machine branches.
+or the type of a number. A segment of the machine is a place among the instructions together with
+what is known there, so a number has one type in a segment, and an object is one object. Where play
+decides among objects, the machine branches.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from simulator.adversaries.program.values import Stops, leaves, objects_of, tupl
 from simulator.identity.origins import is_of_package
 from simulator.mechanisms import ScalarMechanism
 
-MOST_BLOCKS = 2000
+MOST_SEGMENTS = 2000
 
 
 class TooMany(Exception):
-    """The machine has too many blocks."""
+    """The machine has too many segments."""
 
 
 def machine_of(reading: Listing) -> Machine:
@@ -54,17 +54,17 @@ def machine_of(reading: Listing) -> Machine:
             return Builder(reading, few).machine()
         except TooMany:
             continue
-    raise NotRead(reading.file, 0, f"{reading.name} has more than {MOST_BLOCKS} blocks")
+    raise NotRead(reading.file, 0, f"{reading.name} has more than {MOST_SEGMENTS} segments")
 
 
 class Builder(Calls):
-    """Builds the blocks of one machine.
+    """Builds the segments of one machine.
 
     Attributes
     ----------
     few : the variables whose numbers the machine knows.
-    numbers : the number of the block at a place with what is known there.
-    todo : blocks to build: their number, place and values.
+    numbers : the number of the segment at a place with what is known there.
+    todo : segments to build: their number, place and values.
     """
 
     def __init__(self, reading: Listing, few: frozenset[str]) -> None:
@@ -73,55 +73,55 @@ class Builder(Calls):
         self.live = live_before(reading.instructions)
         self.leaders = leaders(reading.instructions)
         self.numbers: dict[Any, int] = {}
-        self.blocks: list[Segment] = []
+        self.segments: list[Segment] = []
         self.todo: list[tuple[int, int, dict[str, Value]]] = []
         self.menu: dict[Any, tuple[int, MenuEntry]] = {}
 
     def machine(self) -> Machine:
         """Build everything that can be reached."""
-        self.block_at(0, {self.reading.coins: Coins()})
+        self.segment_at(0, {self.reading.coins: Coins()})
         while self.todo:
             number, at, known = self.todo.pop()
-            self.block = self.blocks[number]
+            self.segment = self.segments[number]
             try:
                 self.build(at, dict(known))
             except Stops:
-                self.block.end = None
+                self.segment.end = None
         menu = tuple(entry for _, entry in self.menu.values())
-        return Machine(self.reading.name, self.reading.file, tidied(self.blocks), menu)
+        return Machine(self.reading.name, self.reading.file, tidied(self.segments), menu)
 
-    def block_at(self, at: int, known: dict[str, Value]) -> int:
-        """The number of the block at an instruction, with what is known of its variables."""
+    def segment_at(self, at: int, known: dict[str, Value]) -> int:
+        """The number of the segment at an instruction, with what is known of its variables."""
         kept = {name: known[name] for name in sorted(self.live[at]) if name in known}
         key = at, tuple((name, self.token(value)) for name, value in kept.items())
         if key not in self.numbers:
-            self.numbers[key] = self.new_block(self.reading.instructions[at].place)
+            self.numbers[key] = self.new_segment(self.reading.instructions[at].place)
             self.todo.append((self.numbers[key], at, kept))
         return self.numbers[key]
 
-    def new_block(self, place: Place) -> int:
-        """Append an empty block."""
-        if len(self.blocks) >= MOST_BLOCKS:
+    def new_segment(self, place: Place) -> int:
+        """Append an empty segment."""
+        if len(self.segments) >= MOST_SEGMENTS:
             raise TooMany
-        self.blocks.append(Segment(place))
-        return len(self.blocks) - 1
+        self.segments.append(Segment(place))
+        return len(self.segments) - 1
 
     def build(self, at: int, known: dict[str, Value]) -> None:
-        """Play instructions into the block until it ends."""
+        """Play instructions into the segment until it ends."""
         start = at
         while True:
             if at in self.leaders and at != start:
-                self.block.end = self.block_at(at, known)
+                self.segment.end = self.segment_at(at, known)
                 return
             instruction = self.reading.instructions[at]
             self.place = instruction.place
             if isinstance(instruction, End):
                 raise Stops
             if isinstance(instruction, Jump):
-                self.block.end = self.jumped(instruction, at, known)
+                self.segment.end = self.jumped(instruction, at, known)
                 return
             if isinstance(instruction, Pause):
-                self.block.end = self.wait(instruction, at, known)
+                self.segment.end = self.wait(instruction, at, known)
                 return
             self.target = instruction.target
             found = self.evaluate(instruction, known)
@@ -137,38 +137,38 @@ class Builder(Calls):
         return not (self.target[0].isdigit() or self.target in self.few)
 
     def jumped(self, jump: Jump, at: int, known: dict[str, Value]) -> int | Branch:
-        """The end of a block by a jump."""
+        """The end of a segment by a jump."""
         if not jump.test:
-            return self.block_at(jump.to, known)
+            return self.segment_at(jump.to, known)
         test = self.truth(self.read(jump.test, known))
         if isinstance(test, bool):
-            return self.block_at(at + 1 if test else jump.to, known)
-        return Branch(test, self.block_at(at + 1, known), self.block_at(jump.to, known))
+            return self.segment_at(at + 1 if test else jump.to, known)
+        return Branch(test, self.segment_at(at + 1, known), self.segment_at(jump.to, known))
 
     def choose(self, options: Options, at: int, known: dict[str, Value]) -> None:
-        """End the block by a chain of tests, each of which leads to a value of the target."""
+        """End the segment by a chain of tests, each of which leads to a value of the target."""
         target, lifts = self.target, self.lifts
         for number, (test, value) in enumerate(options):
             self.target = f"{target} test {number}"
             found = test is None or self.truth(self.operation(test[0], test[1:]))
             if found is False:
                 continue
-            chosen, other = self.new_block(self.place), 0
+            chosen, other = self.new_segment(self.place), 0
             if isinstance(found, Slot):
-                other = self.new_block(self.place)
-                self.block.end = Branch(found, chosen, other)
+                other = self.new_segment(self.place)
+                self.segment.end = Branch(found, chosen, other)
             else:
-                self.block.end = chosen
-            self.block = self.blocks[chosen]
+                self.segment.end = chosen
+            self.segment = self.segments[chosen]
             here = known | {target: self.moved(value, target, lifts)}
-            self.block.end = self.block_at(at, here)
+            self.segment.end = self.segment_at(at, here)
             if not other:
                 return
-            self.block = self.blocks[other]
+            self.segment = self.segments[other]
         raise Stops
 
     def wait(self, pause: Pause, at: int, known: dict[str, Value]) -> Wait:
-        """The end of a block by a round."""
+        """The end of a segment by a round."""
         entry, parameter = self.entry_of(self.read(pause.challenge, known))
         after = {name: value for name, value in known.items() if name in self.live[at + 1]}
         answer = Slot(pause.target, "float") if pause.target in self.live[at + 1] else None
@@ -176,7 +176,7 @@ class Builder(Calls):
         live = tuple(slot for value in after.values() for slot in leaves(value))
         if answer is not None:
             after[pause.target] = answer
-        return Wait(entry, parameter, self.block_at(at + 1, after), answer, live)
+        return Wait(entry, parameter, self.segment_at(at + 1, after), answer, live)
 
     def entry_of(self, challenge: Value) -> tuple[int, Operand | None]:
         """The menu entry of a challenge, and its computed parameter."""
@@ -245,12 +245,12 @@ class Builder(Calls):
         return known[name]
 
 
-def tidied(blocks: Sequence[Segment]) -> tuple[Segment, ...]:
-    """The blocks that can be reached, numbered anew, without those that only lead on."""
+def tidied(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """The segments that can be reached, numbered anew, without those that only lead on."""
 
     def led(number: int) -> int:
         passed = {number}
-        while not blocks[number].does and isinstance(end := blocks[number].end, int):
+        while not segments[number].does and isinstance(end := segments[number].end, int):
             if end in passed:
                 break  # a loop without an end
             passed.add(end)
@@ -260,7 +260,7 @@ def tidied(blocks: Sequence[Segment]) -> tuple[Segment, ...]:
     changed = True
     while changed:
         changed = False
-        for each in blocks:
+        for each in segments:
             if isinstance(each.end, Branch) and led(each.end.then) == led(each.end.otherwise):
                 each.end, changed = led(each.end.then), True
 
@@ -277,13 +277,13 @@ def tidied(blocks: Sequence[Segment]) -> tuple[Segment, ...]:
     found: list[Segment] = []
     renumbered(0)
     for number in todo:  # which grows
-        block = blocks[number]
-        end = block.end
+        segment = segments[number]
+        end = segment.end
         if isinstance(end, Branch):
             end = Branch(end.test, renumbered(end.then), renumbered(end.otherwise))
         elif isinstance(end, Wait):
             end = replace(end, resume=renumbered(end.resume))
         elif isinstance(end, int):
             end = renumbered(end)
-        found.append(Segment(block.place, block.does, end))
+        found.append(Segment(segment.place, segment.does, end))
     return tuple(found)

@@ -9,12 +9,14 @@ import time
 import numpy as np
 import pytest
 
-from simulator import Laplace, counting_query
+from simulator import Laplace, PureDP, counting_query
 from simulator.adversaries.program.compiling import STOPPED, step_of
+from simulator.adversaries.program.explaining import explained
 from simulator.adversaries.program.fixed import interval, is_settled
 from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
+from simulator.adversaries.registry import make
 from tests.helpers.natural_programs import (
     ALICE,
     EVERYONE,  # noqa: F401
@@ -145,7 +147,7 @@ def test_a_step_stops_where_python_raises_or_a_number_is_not_held(body):
     assert move == STOPPED
 
 
-def test_a_machine_with_too_many_blocks_leaves_numbers_to_play():
+def test_a_machine_with_too_many_segments_leaves_numbers_to_play():
     flags = "\n".join(f"f{i} = False" for i in range(12))
     sets = "\n".join(f"    if answer > {i}:\n        f{i} = True" for i in range(12))
     odd = "(" + " + ".join(f"f{i}" for i in range(12)) + ") % 2"
@@ -153,7 +155,7 @@ def test_a_machine_with_too_many_blocks_leaves_numbers_to_play():
         f"{flags}\nwhile True:\n"
         f"    answer = yield WITHOUT, EVERYONE, WEAK if {odd} else STRONG\n{sets}"
     )
-    assert len(machine_of(read(adversary)).blocks) < 200
+    assert len(machine_of(read(adversary)).segments) < 200
     assert compared(adversary, PLAYED, compiled=False) == 8 * 40
 
 
@@ -187,3 +189,19 @@ def test_a_plain_predicate_is_settled_and_a_changing_one_is_not():
     assert is_settled(counting_query(lambda record: record in ("a", "b")))
     for predicate in (counts, draws, later, time.monotonic):
         assert not is_settled(counting_query(predicate))
+
+
+def test_an_adversary_is_explained_by_its_menu_and_its_states():
+    lines = explained(NATURAL["modes"])
+    assert lines[0].startswith("modes is a program")
+    assert [line for line in lines if "Laplace" in line] == [
+        "  0: Laplace(query=CountingQuery(record='alice'), epsilon=0.05)",
+        "  1: Laplace(query=CountingQuery(record='alice'), epsilon=0.2)",
+    ]
+    assert lines[-1].endswith("keeping count (int): sends 0 or 1")
+    assert any(line.endswith("epsilon=computed)") for line in explained(NATURAL["continuous"]))
+    assert "  and 52 more" in explained(make("patient-hunter", PureDP(0.2), 10))
+    assert "is a rule" in explained(make("press-when-ahead", PureDP(0.2), 10))[0]
+    adversary, first = written("x = {}\nx['a'] = 1\nyield WITHOUT, EVERYONE, WEAK")
+    (line,) = explained(adversary)
+    assert line.endswith(f":{first + 1}: an assignment to an item is not in the closed form")
