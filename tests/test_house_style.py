@@ -213,6 +213,28 @@ def test_the_headings_of_docstrings_stand_alone():
     assert COLLAPSED.findall("    Parameters ---------- sample : it\n    Attributes:\n")
 
 
+def docstrings_that_only_point(tree):
+    """The functions and classes whose docstring begins with "See", and says nothing itself."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+    return [
+        getattr(node, "name", "")
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and (ast.get_docstring(node) or "").startswith("See ")
+    ]
+
+
+def test_a_docstring_says_what_is_returned_or_done():
+    found = {path: docstrings_that_only_point(tree) for path, tree in trees().items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_docstring_that_only_points_is_found():
+    source = (
+        "class C:\n    def f(self):\n        'See :meth:`B.f`.'\n    def g(self):\n        'It.'"
+    )
+    assert docstrings_that_only_point(ast.parse(source)) == ["f"]
+
+
 def test_every_room_has_quick_tests_that_are_there():
     assert {room.name for room in ROOMS} <= set(QUICK)
     assert [path for path in files() if not (PACKAGE.parent / path).exists()] == []

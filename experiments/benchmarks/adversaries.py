@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
 from simulator.adversaries import Challenge, Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import ScalarMechanism
 from simulator.theory import GaussianDP, Guarantee
 

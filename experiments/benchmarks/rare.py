@@ -14,10 +14,10 @@ from experiments.benchmarks.measure import Line, alternately
 from experiments.benchmarks.measure import seconds as measured_seconds
 from simulator import Laplace, PureDP
 from simulator.adversaries import Challenge, Rule, make
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.analysis.rare import RareEvent, estimate_rare
 from simulator.analysis.rare.covering import least_theta
 from simulator.data import ADD_REMOVE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine

@@ -18,8 +18,8 @@ from scipy.special import ndtr
 
 from simulator import Gaussian, Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Challenge
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data import ADD_REMOVE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
 from simulator.data.queries import Query, counting_scores
 from simulator.mechanisms import (

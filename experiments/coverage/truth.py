@@ -28,7 +28,7 @@ from experiments.coverage.subject import Subject
 
 TIE = 2.0**-50
 """A loss that equals a threshold but for so much a round and a nat is not above it: the rule that
-the README states for tails, no wider."""
+the page on results states for tails, no wider."""
 SAME = 1e-11
 """Losses this near each other are one: they differ by rounding."""
 CELLS = 4096

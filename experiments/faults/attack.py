@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from simulator import Laplace
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 
 
 def press(coins: np.random.Generator) -> Generator[Any, float, None]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from experiments.faults.cases import Tally, line_or_equal
 from simulator import Laplace, PureDP, rule, simulate
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.analysis.result import Result
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.runner.store import RunStore
 
 LOG, SPECIFICATION = "blocks.log", "specification.json"

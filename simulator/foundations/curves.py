@@ -154,7 +154,7 @@ class Series(DrawnTable, Sequence[T]):
         return {self.at: self.points, **ends}
 
     def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
-        """See DrawnTable."""
+        """The values and their ends, by point."""
         return self.at, self.of, (self.points, self.value, self.lower, self.upper)
 
     def __len__(self) -> int:

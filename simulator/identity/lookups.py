@@ -19,6 +19,7 @@ UNSEEN = frozenset({
 """Names by which code reads what stands outside of the program, or what no name in it leads to."""
 
 SETS = frozenset({"set", "frozenset", "hash"})
+"""Names by which code hashes values that are not written down in it."""
 _GROWS = frozenset({
     "add", "update", "union", "symmetric_difference", "symmetric_difference_update",
 })  # fmt: skip
@@ -66,7 +67,7 @@ def lookups(code: CodeType) -> Lookups:
     imports: set[Import] = set()
     hashes = makes = False
     constants: list[object] = [0, None]
-    row: list[object] = []  # the constants loaded just before
+    loaded: list[object] = []  # the constants loaded just before
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name == "IMPORT_NAME":
@@ -82,12 +83,12 @@ def lookups(code: CodeType) -> Lookups:
             of_module = name.endswith(("_GLOBAL", "_NAME", "_GLOBALS"))
             (variables if of_module else attributes).add(str(instruction.argval))
         makes |= name == "BUILD_SET"
-        hashes |= not has_steady_hash(_put_into_a_set(name, instruction.arg or 0, row))
+        hashes |= not has_steady_hash(_put_into_a_set(name, instruction.arg or 0, loaded))
         if "LOAD" in name and ("CONST" in name or "SMALL_INT" in name):
-            row.append(instruction.argval)
+            loaded.append(instruction.argval)
             constants.append(instruction.argval)
         else:
-            row = []
+            loaded = []
     for part in code.co_consts:
         if isinstance(part, CodeType):
             inner = lookups(part)
@@ -102,19 +103,19 @@ def lookups(code: CodeType) -> Lookups:
     )
 
 
-def _put_into_a_set(name: str, count: int, row: list[object]) -> tuple[object, ...]:
+def _put_into_a_set(name: str, count: int, loaded: list[object]) -> tuple[object, ...]:
     """What an instruction puts into a set, or goes through; None for what is not written down.
 
-    ``row`` holds the constants loaded just before it. `x in {"a", "b"}` has such a set too, and
-    does not go through it.
+    ``loaded`` holds the constants loaded just before it. `x in {"a", "b"}` has such a set too,
+    and does not go through it.
     """
     if name == "GET_ITER":
-        return tuple(each for each in row[-1:] if isinstance(each, frozenset))
+        return tuple(each for each in loaded[-1:] if isinstance(each, frozenset))
     if name in ("SET_ADD", "SET_UPDATE"):
         count = 1
     elif name != "BUILD_SET":
         return ()
-    return tuple(row[-count:]) if 0 < count <= len(row) else (None,) * count
+    return tuple(loaded[-count:]) if 0 < count <= len(loaded) else (None,) * count
 
 
 def has_steady_hash(value: object) -> bool:

@@ -103,7 +103,7 @@ class DiscreteGaussian(AdditiveNoise):
         return AdditiveNoise.row(self, value_0, value_1, relation)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """See :func:`simulator.theory.laws.discrete.discrete_gaussian`."""
+        """The law of discrete normal noise between values that differ by a whole number."""
         return discrete.discrete_gaussian(self.sigma, round(shift))
 
 
@@ -139,7 +139,7 @@ class Staircase(AdditiveNoise):
         return Noise(STAIRCASE, self.query.sensitivity(relation), self.epsilon, self.share)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """See :func:`simulator.theory.laws.discrete.staircase`; known at the whole sensitivity."""
+        """The law at a shift by the whole sensitivity; raises NotApplicable at another."""
         if shift != self.query.sensitivity(relation):
             raise NotApplicable("the staircase's law is known at a shift by the whole sensitivity")
         return discrete.staircase(self.epsilon, self.share)
@@ -182,6 +182,6 @@ class TruncatedNoise(AdditiveNoise):
         return Noise(shape, self.scale, reach=self.reach)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """See :class:`simulator.theory.TruncatedNoiseLaw`."""
+        """The law of truncated noise: infinite losses where one value's noise does not reach."""
         kind = GaussianLaw if self.kind == "gaussian" else LaplaceLaw
         return TruncatedNoiseLaw(kind(shift / self.scale), self.reach / shift)

@@ -61,7 +61,7 @@ class RandomAllocationEvent(EventTree):
             )
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`: a round for each allocation of one step."""
+        """A round for each allocation of one step; raises NotApplicable without a theorem."""
         if self.selected == self.steps:  # in every step
             every = RepeatedEvent(RepeatedEvent(self.event, self.steps), self.epochs)
             yield from every.resolved(relation, path)

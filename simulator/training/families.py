@@ -52,7 +52,7 @@ class RandomAllocationDP(Guarantee):
             )
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: the same steps with at least this noise."""
+        """Whether ``other`` allocates the same steps with at least this noise."""
         if isinstance(other, RandomAllocationDP):
             same = (other.steps, other.selected) == (self.steps, self.selected)
             return same and within(self.sigma, other.sigma)
@@ -141,7 +141,7 @@ class BallsInBinsDP(Guarantee):
         return f"{self.kind}:{','.join(repr(float(number)) for number in numbers)}"
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: the same bins and noise, at least as much of it."""
+        """Whether ``other`` has the same bins and coefficients with at least this noise."""
         if isinstance(other, BallsInBinsDP):
             mine, others = ((one.bins, one.epochs, one.coefficients) for one in (self, other))
             return mine == others and within(self.sigma, other.sigma)

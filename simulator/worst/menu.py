@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 from simulator.adversaries.contract import Challenge
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import positive
@@ -84,17 +84,17 @@ class FixedEntry(Entry):
 
     @property
     def exact(self) -> bool:
-        """See :attr:`Entry.exact`."""
+        """Whether the law has finitely many losses."""
         return self.law.is_discrete
 
     @property
     def lengths(self) -> tuple[float, ...]:
-        """See :attr:`Entry.lengths`."""
+        """The sizes of the losses of the law's atoms."""
         return tuple(abs(float(loss)) for loss in self.law.atom_losses if loss != 0.0)
 
     @property
     def guarantee(self) -> Guarantee:
-        """See :attr:`Entry.guarantee`."""
+        """The stated guarantee."""
         return self.promise
 
     def options(self, place: int, step: float) -> list[Option]:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from simulator.adversaries.contract import Challenge
-from simulator.adversaries.people import ALICE
+from simulator.data.alice import ALICE
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable

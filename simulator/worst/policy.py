@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
-from simulator.adversaries.people import ALICE, EVERYONE
+from simulator.data.alice import ALICE, EVERYONE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import write_new

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge
-from simulator.adversaries.people import ALICE
+from simulator.data.alice import ALICE
 from simulator.data.databases import RELATIONS, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import printable

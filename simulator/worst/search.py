@@ -171,7 +171,7 @@ def worst_case(
 
     Parameters
     ----------
-    menu : ``"laplace:0.1,gaussian:0.2"`` as the command line takes it, or a sequence of names,
+    menu : ``"laplace:0.1,gaussian:5"`` as the command line takes it, or a sequence of names,
         mechanisms, challenges, finite laws or entries.
     epsilon : >= 0 and finite.
     rounds : how many mechanisms may run; None where a filter ends the game.

@@ -13,10 +13,10 @@ import pytest
 from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.adversaries.contract import check_challenge
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import entries, make, pure_budget
 from simulator.analysis.simulate import simulate
 from simulator.analysis.verification import library_adversaries
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms import Exponential

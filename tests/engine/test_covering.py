@@ -7,7 +7,7 @@ import pytest
 
 from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
-from simulator.adversaries.people import ALICE
+from simulator.data.alice import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.covering import CoveringEngine, picked

@@ -10,7 +10,7 @@ from scipy.stats import kstest, truncnorm
 
 from simulator import Gaussian
 from simulator.adversaries import Rule
-from simulator.adversaries.people import ALICE
+from simulator.data.alice import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
 from simulator.theory import GaussianDP

@@ -8,9 +8,9 @@ import pytest
 
 from simulator import Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import entries
 from simulator.data import ADD_REMOVE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.foundations.errors import Breach

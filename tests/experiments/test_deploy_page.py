@@ -56,7 +56,7 @@ def test_the_table_program_admits_what_the_certificate_does(tmp_path):
     assert len(lines_of_code(TABLE)) <= 20
     filter_ = certified_filter("pure:0.5", 1.0, 1e-6, plan="pure:0.02")
     filter_.save(tmp_path / "filter.json")
-    program = TABLE.replace("DIGEST", filter_.verify().digest)
+    program = TABLE.replace("DIGEST", filter_.verify().certificate.digest)
     for size in (0.02, 0.004, 0.1, 0.6):
         found = int(printed(program.replace("0.02", str(size)), tmp_path))
         assert found == planned_rounds(replace(filter_, basic=False), "pure", size)

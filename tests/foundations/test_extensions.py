@@ -16,7 +16,7 @@ from simulator.theory.guarantees.pure import PureDP
 from simulator.worst.menu_parsing import parse_menu
 
 MODULE = '''
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
 from simulator.theory import ApproxDP
 from simulator.theory.filters.sums import SumFilter

@@ -2,7 +2,7 @@
 
 from simulator import Gaussian, Laplace, PureDP
 from simulator.adversaries import Challenge
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Geometric
 from simulator.theory import GaussianDP
 

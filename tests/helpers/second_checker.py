@@ -39,7 +39,7 @@ def pairs_of(kind, size):
         x, weights = (LEGENDRE[0] + 1.0) * size / 2.0, LEGENDRE[1] * size / 2.0
         inner = 0.5 * np.exp(-x) * weights
         return [([0.5, 0.5 * math.exp(-size), *inner], [size, -size, *(size - 2.0 * x)])]
-    if name == "gaussian":
+    if name == "gdp":
         weights = np.exp(-0.5 * NORMAL**2)
         return [(weights / weights.sum(), size * size / 2.0 + size * NORMAL)]
     noise, rate = float(sigma), size
@@ -77,7 +77,7 @@ def reached(document):
                 best = np.maximum(best, mean(pairs, u, rows[after]))
         rows.append(best)
     pool = document["pool"]["squares"] + document["pool"]["floor"]
-    top = mean(pairs_of("gaussian", math.sqrt(pool)), u, rows[-1]) if pool else rows[-1]
+    top = mean(pairs_of("gdp", math.sqrt(pool)), u, rows[-1]) if pool else rows[-1]
     return float(np.interp(math.exp(document["epsilon"]), u, top))
 
 

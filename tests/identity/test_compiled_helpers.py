@@ -4,7 +4,7 @@ import numba
 import pytest
 
 from simulator import PureDP, RandomizedResponse, simulate
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.identity.compiled_helpers import renew_compiled
 from simulator.identity.fingerprint import Walk
 

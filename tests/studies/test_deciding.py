@@ -5,7 +5,7 @@ import pytest
 
 from simulator import RandomizedResponse, Result, simulate
 from simulator.adversaries import Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.foundations.errors import InvalidInput
 from simulator.studies import Quantity, Study, Task, collect
 from simulator.studies.deciding import ordered

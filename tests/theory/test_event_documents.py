@@ -76,7 +76,7 @@ NOISE = {"kind": "gaussian", "sigma": 1.0}
         ({"kind": "compose", "events": []}, "event: compose needs at least one event"),
         ({"kind": "gausian", "sigma": 1.0}, "no kind 'gausian'; there is gaussian"),
         (NOISE | {"rate": 0.1}, "event.rate: gaussian has no such member"),
-        ({"kind": "promise", "guarantee": "pure:x"}, "event.guarantee: family 'pure:x'"),
+        ({"kind": "promise", "guarantee": "pure:x"}, "event.guarantee: pure:x: epsilon must be"),
         ({"kind": "promise", "guarantee": 0.1}, "event.guarantee: must be a string, not 0.1"),
         (3, "event: must be an object, not 3"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.adversaries.contract import Challenge
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse
 from simulator.theory import FiniteLaw, randomized_response

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Free, Laplace
 from simulator.theory.guarantees.interface import Guarantee
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import RandomizedResponse
 from simulator.theory.guarantees.interface import Guarantee
 

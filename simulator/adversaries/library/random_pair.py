@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
-from simulator.adversaries.people import EVERYONE
 from simulator.adversaries.registry import library, pure_budget
+from simulator.data.alice import EVERYONE
 from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
 from simulator.theory.guarantees.interface import Guarantee

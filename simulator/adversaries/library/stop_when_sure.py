@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
 from simulator.theory.guarantees.interface import Guarantee
 

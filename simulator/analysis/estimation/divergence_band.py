@@ -49,7 +49,7 @@ class DeltaBand(DrawnTable):
     widened: Floats | float = 0.0
 
     def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
-        """See DrawnTable."""
+        """The band by epsilon, as :meth:`DrawnTable.drawn` has it."""
         return "epsilon", "delta of epsilon", (self.epsilons, self.value, self.lower, self.upper)
 
 

@@ -38,7 +38,7 @@ class MomentBand(DrawnTable):
     confidence: float
 
     def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
-        """See DrawnTable."""
+        """The mean loss and its band, by the rounds played."""
         rounds = np.arange(1.0, len(self.mean) + 1.0)
         return (
             "rounds played",

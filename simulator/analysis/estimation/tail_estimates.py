@@ -36,7 +36,7 @@ class TailBand(DrawnTable):
     widened: Floats | float = 0.0
 
     def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
-        """See DrawnTable."""
+        """The tail and its band, by threshold."""
         return "threshold", "tail", (self.thresholds, self.value, self.lower, self.upper)
 
 

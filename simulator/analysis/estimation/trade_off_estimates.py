@@ -38,7 +38,7 @@ class EmpiricalTradeOff(DrawnTable):
     widened: float = 0.0
 
     def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
-        """See DrawnTable."""
+        """Type II errors and their ends, by type I error."""
         ends = self.type_two_lower, self.type_two_upper
         return "type I error", "type II error", (self.type_one, self.type_two, *ends)
 

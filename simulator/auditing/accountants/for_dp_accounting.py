@@ -42,7 +42,7 @@ class CertifiedDpAccountant(PrivacyAccountant):
         self._without_privacy = False
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:
-        """See PrivacyAccountant: the first sub-event that has no theorem, or None."""
+        """The first sub-event that has no theorem, or None; ``do_compose`` charges the event."""
         if isinstance(event, dp_event.NonPrivateDpEvent):
             self._without_privacy |= do_compose and count > 0
             return None

@@ -68,12 +68,12 @@ class Linear:
         return cls(tuple(some), centre, weights)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The weighted sum of the centred columns."""
         table = finite(reader.columns(answers, list(self.columns)))
         return np.asarray((table - self.centre) @ self.weights)
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the weighted sum on one side of a threshold."""
         return f"a weighted sum of the answer's parts {side} {threshold:.4g}"
 
 
@@ -93,7 +93,7 @@ class Counted:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """See :class:`Score`."""
+        """All columns of the features."""
         return tuple(range(self.features.width))
 
     @classmethod
@@ -103,12 +103,12 @@ class Counted:
         return cls(features, centre, weights)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The weighted count, less its mean."""
         parts = reader.columns(answers, list(range(self.features.width)))
         return self.features.weighed(parts, self.weights) - self.centre @ self.weights
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the weighted count on one side of a threshold."""
         return f"a weighted count of where the answer's parts fall {side} {threshold:.4g}"
 
 
@@ -133,7 +133,7 @@ class Sum:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """See :class:`Score`."""
+        """The columns of the parts."""
         return tuple(part.column for part in self.parts)
 
     @classmethod
@@ -147,7 +147,7 @@ class Sum:
         return cls(tuple(parts), weights)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The weighted sum of the parts."""
         table = reader.columns(answers, [part.column for part in self.parts])
         return sum(
             (
@@ -158,7 +158,7 @@ class Sum:
         )
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the sum on one side of a threshold."""
         return f"{self.text} {side} {threshold:.4g}"
 
 
@@ -199,14 +199,14 @@ class Trees:
         return cls(model, tuple(varied), text)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The trees' log odds, infinite numbers replaced by large ones."""
         table = reader.columns(answers, list(self.columns))
         table = np.where(np.isinf(table), np.copysign(1e300, table), table)
         with threadpool_limits(1):
             return np.asarray(self.model.decision_function(table))
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the trees' log odds on one side of a threshold."""
         return f"{self.text} {side} {threshold:.4g}"
 
 

@@ -167,12 +167,12 @@ class Power:
 
     @cached_property
     def detectable(self) -> float:
-        """See :func:`detectable`."""
+        """The least epsilon at delta that the test rejects with probability 0.9."""
         return detectable(self.second, self.epsilon, self.delta, draws=self.draws, error=self.error)
 
     @cached_property
     def detectable_delta(self) -> float:
-        """See :func:`detectable_delta`."""
+        """The least delta at epsilon that the bets reject with probability 0.9."""
         return detectable_delta(
             self.second, self.epsilon, self.delta, draws=self.draws, level=self.level
         )

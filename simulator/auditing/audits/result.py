@@ -65,12 +65,12 @@ class AuditResult:
 
     @property
     def detectable(self) -> float:
-        """See above; infinite without an event."""
+        """The least epsilon that ``power`` makes it find; infinite without an event."""
         return float("inf") if self.power is None else self.power.detectable
 
     @property
     def detectable_delta(self) -> float:
-        """See above; infinite without an event."""
+        """The least delta that ``power`` makes it find; infinite without an event."""
         return float("inf") if self.power is None else self.power.detectable_delta
 
     @property

@@ -112,12 +112,12 @@ class ViewReader:
             scores[key] = score
 
     def show(self, answer: Any) -> str:
-        """See :class:`AnswerReader`."""
+        """The answers of a view's first rounds as text."""
         _, answers = answer.item()
         return "the view " + ", ".join(shown(each, 30) for each in answers[:SHOWN_ROUNDS])
 
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
-        """See :class:`AnswerReader`."""
+        """The columns of views; the table is kept for views that are read again."""
         table = next((known for views, known in self._known if views is answers), None)
         if table is None:
             table = self._table(as_views(answers))
@@ -148,7 +148,7 @@ class ViewReader:
         return table
 
     def keys(self, answers: Answers) -> np.ndarray:
-        """See :class:`AnswerReader`."""
+        """A digest of each view's challenges and answers."""
         views = as_views(answers)
         pairs = zip(views["challenge"].tolist(), views["answer"].tolist())
         words = (repr(pair).encode() for pair in pairs)

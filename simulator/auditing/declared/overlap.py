@@ -99,11 +99,11 @@ class OverlapReader:
         self._known: list[tuple[Answers, Answers]] = []
 
     def show(self, answer: Any) -> str:
-        """See AnswerReader."""
+        """The answer as text, without its loss."""
         return self.inner.show(answer["answer"])
 
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
-        """See AnswerReader."""
+        """The declared loss, then the columns of the answer."""
         wanted = list(range(len(self.names)) if only is None else only)
         table = np.empty((len(answers), len(wanted)))
         inner = [column - 1 for column in wanted if column]
@@ -114,7 +114,7 @@ class OverlapReader:
         return table
 
     def keys(self, answers: Answers) -> np.ndarray:
-        """See AnswerReader."""
+        """The keys of the answers, without their losses."""
         return self.inner.keys(self._read(answers))
 
     def _read(self, kept: Answers) -> Answers:

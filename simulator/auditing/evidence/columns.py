@@ -37,7 +37,7 @@ class AnswerReader(Protocol):
 
     @property
     def labels(self) -> Mapping[int, Sequence[str]]:
-        """The meanings of the codes, for a column of codes."""
+        """By column of codes, what each code means."""
 
     @property
     def learned(self) -> frozenset[int]:

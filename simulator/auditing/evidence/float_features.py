@@ -88,7 +88,7 @@ def each_bit(magnitude: float) -> dict[str, Feature]:
 
 
 def bit_features(magnitude: float) -> dict[str, Feature]:
-    """See :data:`BIT_FEATURES`."""
+    """All of :data:`BIT_FEATURES`, at any magnitude."""
     del magnitude
     return BIT_FEATURES
 

@@ -111,7 +111,7 @@ class IrregularReader(PlainReader):
         return cls(names, magnitudes, _codes(whole, 4096), _codes(inner, 255), features)
 
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
-        """See :class:`AnswerReader`."""
+        """The columns, each computed once for every kind of answer."""
         batch = self._batch(answers)
         wanted = range(len(self.names)) if only is None else only
         table = np.empty((len(answers), len(wanted)))
@@ -159,7 +159,7 @@ class IrregularReader(PlainReader):
         return batch
 
     def keys(self, answers: Answers) -> np.ndarray:
-        """See :class:`AnswerReader`."""
+        """A digest of each answer's kind."""
         batch = self._batch(answers)
         digests = [blake2b(repr(kind).encode(), digest_size=8).digest() for kind in batch.kinds]
         return np.frombuffer(b"".join(digests), dtype=np.uint64)[batch.places]

@@ -128,7 +128,7 @@ class PlainReader:
     learned: frozenset[int] = frozenset()
 
     def show(self, answer: Any) -> str:
-        """See :class:`AnswerReader`."""
+        """The answer as a short text."""
         return shown(answer, 30)
 
 
@@ -170,7 +170,7 @@ class NumericReader(PlainReader):
         self.plan = [how for _, how in plan]
 
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
-        """See :class:`AnswerReader`. Other answers are rows of NaN."""
+        """The numbers, digits and bits of answers; answers of another kind are rows of NaN."""
         numbers = self._numbers(answers)
         wanted = range(len(self.names)) if only is None else only
         digits: dict[str, np.ndarray] = {}
@@ -196,7 +196,7 @@ class NumericReader(PlainReader):
         return table
 
     def keys(self, answers: Answers) -> np.ndarray:
-        """See :class:`AnswerReader`."""
+        """A hash of each answer's bits."""
         words = np.ascontiguousarray(self._numbers(answers)).view(np.uint64)
         keys = np.zeros(len(words), dtype=np.uint64)
         for i in range(words.shape[1]):

@@ -14,8 +14,8 @@ import numpy as np
 
 from simulator.analysis.estimation.contrast import rough_growth
 from simulator.analysis.estimation.likelihood_bets import RatioBet, best_bet
-from simulator.auditing.evidence.calibration import Calibration, estimates, masses, split
 from simulator.auditing.evidence.events import LEVELS, Batch, Candidates
+from simulator.auditing.evidence.fitted_shares import FittedShares, estimates, masses, split
 
 __all__ = ["LEVELS", "Choice", "RatioBets", "ScoreCounts"]
 
@@ -65,7 +65,7 @@ class ScoreCounts:
         place[np.isnan(scores)] = len(self.edges) + 1
         return np.bincount(place, minlength=len(self.edges) + 2)
 
-    def estimates(self, point: Point) -> list[Calibration]:
+    def estimates(self, point: Point) -> list[FittedShares]:
         """Estimates of the share of input 0 by bin."""
         below = (np.cumsum(self.counts, axis=1)[:, :-2] + 0.5) / (self.draws + 1.0)
         epsilon, delta = map(np.array, point)
@@ -184,7 +184,7 @@ class RatioBets:
 
 
 def _choice(
-    tally: ScoreCounts, estimate: Calibration, point: Point, best: Choice | None
+    tally: ScoreCounts, estimate: FittedShares, point: Point, best: Choice | None
 ) -> Choice | None:
     """The bet on an estimate; None where it has less growth than the best so far."""
     epsilon, delta = point

@@ -47,7 +47,7 @@ class Score(Protocol):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """See above."""
+        """The columns of the reader that it uses."""
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
         """The score of each answer, shape (n,), or NaN."""
@@ -71,15 +71,15 @@ class Column:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """See :class:`Score`."""
+        """The one column."""
         return (self.column,)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The column."""
         return reader.columns(answers, [self.column])[:, 0]
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the column on one side of a threshold."""
         return f"{self.text} {side} {threshold:.9g}"
 
 
@@ -101,7 +101,7 @@ class Binned:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """See :class:`Score`."""
+        """The one column."""
         return (self.column,)
 
     @classmethod
@@ -113,7 +113,7 @@ class Binned:
         return cls(column, text, edges, log_ratios(counts[0], counts[1]), labels)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The log ratio of the bin that holds each answer."""
         return self.of_column(reader.columns(answers, [self.column])[:, 0])
 
     def of_column(self, x: np.ndarray) -> np.ndarray:
@@ -121,7 +121,7 @@ class Binned:
         return self.ratios[bin_of(x, self.edges)]
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the column's intervals, or its kinds, on that side."""
         inside = self.ratios >= threshold if side == ">=" else self.ratios < threshold
         if self.labels:
             return self._kinds(inside)
@@ -203,7 +203,7 @@ class Kinds:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """See :class:`Score`."""
+        """None: it reads whole answers."""
         return ()
 
     @classmethod
@@ -225,11 +225,11 @@ class Kinds:
         return cls(known, log_ratios(tables[0], tables[1]), tuple(examples))
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """See :class:`Score`."""
+        """The log ratio of each answer's kind."""
         return self.ratios[_place(reader.keys(answers), self.known)]
 
     def words(self, side: str, threshold: float) -> str:
-        """See :class:`Score`."""
+        """The event in words: the answers whose log ratio is on that side, or all others."""
         inside = (self.ratios >= threshold) == (side == ">=")
         rest = bool(inside[-1])
         if rest and np.count_nonzero(inside[:-1]) > np.count_nonzero(~inside[:-1]):

@@ -35,7 +35,7 @@ def truthful(epsilon: float) -> float:
 
 
 def _written(event: PrivacyEvent, fourier: bool) -> str:
-    """The library's constructor of one round."""
+    """The library's mechanism of one round, as Python text."""
     phi = ", phi_off=False" if fourier else ""
     if event.kind == GAUSSIAN:
         return f"GaussianMechanism({1.0 / event.parameter!r}{phi})"
@@ -47,7 +47,7 @@ def _written(event: PrivacyEvent, fourier: bool) -> str:
 
 
 class ComposedMechanism:
-    """The approximate DP of a composed mechanism."""
+    """The library's composition of the rounds, by one of its two composers."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -62,12 +62,12 @@ class ComposedMechanism:
         return compose(parts, [event.count for event in events])
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the composed mechanism, from its approximate-DP curve."""
         found: float = self._mechanism(events).get_approxDP(delta)
         return found
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the composed mechanism, from its approximate-DP curve."""
         found: float = self._mechanism(events).get_approx_delta(epsilon)
         return found
 

@@ -38,7 +38,7 @@ class TotalByKOV:
     """``total()`` with all of delta that is left as ``slack``."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Total epsilon of a BudgetAccountant, at the slack that the rounds' deltas leave."""
         from diffprivlib import BudgetAccountant
 
         accountant = BudgetAccountant()
@@ -61,7 +61,7 @@ class BudgetFilter:
         self.ran = 0
 
     def ask(self, spend: Spend) -> bool:
-        """See FilterUnderTest. The library refuses by a ValueError; its BudgetError is one."""
+        """Request a round; the library refuses by a ValueError, and its BudgetError is one."""
         try:
             self.accountant.spend(spend.epsilon, spend.delta)
         except ValueError:
@@ -70,11 +70,11 @@ class BudgetFilter:
         return True
 
     def charged(self) -> Reading:
-        """See FilterUnderTest."""
+        """The accountant's total."""
         return Reading(*map(float, self.accountant.total()))
 
     def runs(self) -> int:
-        """See FilterUnderTest."""
+        """How many rounds were admitted."""
         return self.ran
 
 
@@ -87,11 +87,11 @@ class TotalOdometer:
         self.accountant = BudgetAccountant(slack=delta)
 
     def spend(self, spend: Spend) -> None:
-        """See OdometerUnderTest."""
+        """Spend one round."""
         self.accountant.spend(spend.epsilon, spend.delta)
 
     def reading(self) -> Reading:
-        """See OdometerUnderTest."""
+        """The accountant's total."""
         return Reading(*map(float, self.accountant.total()))
 
 

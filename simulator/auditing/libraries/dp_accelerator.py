@@ -19,7 +19,7 @@ class EqualSteps:
     """``DPSGDAccountant``: the rounds are the equal steps of one training."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of equal steps; raises NotApplicable for others."""
         from dp_accelerator import DPSGDAccountant
 
         if len(events) > 1:
@@ -37,7 +37,7 @@ class OfTheCurve(EqualSteps):
     """``get_rdp_curve``, with Mironov's conversion, which holds of any Renyi curve."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of equal steps, by the textbook conversion of the Renyi curve."""
         from dp_accelerator import DPSGDAccountant
 
         if len(events) > 1:

@@ -101,12 +101,12 @@ class ByEvents:
         return accountant
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the accountant that has composed the events."""
         found: float = self._composed(events).get_epsilon(delta)
         return found
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the accountant that has composed the events."""
         found: float = self._composed(events).get_delta(epsilon)
         return found
 
@@ -127,12 +127,12 @@ class FromPrivacyParameters:
         return total
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the composed privacy-loss distribution."""
         found: float = self._composed(events).get_epsilon_for_delta(delta)
         return found
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the composed privacy-loss distribution."""
         found: float = self._composed(events).get_delta_for_epsilon(epsilon)
         return found
 
@@ -141,7 +141,7 @@ class AdvancedComposition:
     """``pld.accountant.advanced_composition``."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant. The library returns None for an infinite epsilon."""
+        """Epsilon of one guarantee with itself; the library returns None where it is infinite."""
         from dp_accounting.pld import accountant, common
 
         if len(events) != 1:

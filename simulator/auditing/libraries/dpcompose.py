@@ -34,11 +34,11 @@ class ComposedLoss:
     """The upper ends of a composed privacy loss distribution."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Certified upper end of epsilon, by composed laws."""
         return account(events).epsilon(delta).upper
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Certified upper end of delta, by composed laws."""
         return account(events).delta(epsilon).upper
 
 
@@ -52,11 +52,11 @@ class ByBound:
         return bound(self.name).on(account(events).composition())
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Upper end of epsilon, by the bound."""
         return float(self._bound(events).epsilon(delta).upper)
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Upper end of delta, by the bound."""
         return float(self._bound(events).delta(epsilon).upper)
 
 
@@ -68,7 +68,7 @@ class OwnRunningFilter:
         self.ran = 0
 
     def ask(self, spend: Spend) -> bool:
-        """See FilterUnderTest."""
+        """Request a round of the running filter."""
         try:
             self.running.spend(ApproxDP(*spend))
         except DpcomposeError:
@@ -80,7 +80,7 @@ class OwnRunningFilter:
         """None: the state of a filter here is in its own units."""
 
     def runs(self) -> int:
-        """See FilterUnderTest."""
+        """How many rounds were admitted."""
         return self.ran
 
 
@@ -91,11 +91,11 @@ class OwnMixture:
         self.running = MixtureOdometer(delta).fresh()
 
     def spend(self, spend: Spend) -> None:
-        """See OdometerUnderTest."""
+        """Spend one round."""
         self.running.spend(ApproxDP(*spend))
 
     def reading(self) -> Reading:
-        """See OdometerUnderTest."""
+        """The epsilon and delta of the running odometer."""
         return Reading(self.running.epsilon, self.running.delta)
 
 

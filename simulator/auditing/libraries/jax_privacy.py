@@ -52,7 +52,7 @@ class OfTraining:
         self.kind = kind
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the training that the events describe."""
         from jax_privacy import accounting
 
         batch, records = _batch(events)

@@ -38,7 +38,7 @@ class BySteps:
         return accountant
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the accountant after all steps."""
         found: float = self._stepped(events).get_epsilon(delta)
         return found
 

@@ -42,11 +42,11 @@ class Composed:
         return reduce(accounting.compose, parts)
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the composed curve."""
         return float(self._composed(events).epsilon_at(delta))
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the composed curve."""
         return float(self._composed(events).delta_at(epsilon))
 
 

@@ -57,7 +57,7 @@ class BasicComposition:
     """``make_composition`` over max-divergence, approximate where a round has a delta."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """The sum of the epsilons; infinite where the deltas sum to more than ``delta``."""
         dp = _opendp()
         leaks = any(event.delta > 0.0 for event in events)
         parts: list[Any] = []
@@ -88,11 +88,11 @@ class ByZCDP:
         return dp.c.make_zCDP_to_approxDP(dp.c.make_composition(parts)).map(1)
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the privacy profile."""
         return float(self._profile(events).epsilon(delta))
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the privacy profile."""
         return float(self._profile(events).delta(epsilon))
 
 
@@ -110,11 +110,11 @@ class FullyAdaptive:
         self.ran: list[int] = []
 
     def spend(self, spend: Spend) -> None:
-        """See OdometerUnderTest."""
+        """Run one measurement."""
         self.queryable(_measurement("approx", tuple(spend), self.ran))
 
     def reading(self) -> Reading:
-        """See OdometerUnderTest."""
+        """The queryable's privacy loss at distance 1."""
         return Reading(*map(float, self.queryable.privacy_loss(1)))
 
 
@@ -127,7 +127,7 @@ class PrivacyFilter:
         self.ran: list[int] = []
 
     def ask(self, spend: Spend) -> bool:
-        """See FilterUnderTest. The library refuses by an exception."""
+        """Run one measurement; the library refuses by an exception."""
         from opendp.mod import OpenDPException
 
         try:
@@ -142,7 +142,7 @@ class PrivacyFilter:
         """None: the filter does not report it."""
 
     def runs(self) -> int | None:
-        """See FilterUnderTest; None, as an answer may be computed and never released."""
+        """None: an answer may be computed and never released."""
         return None
 
 

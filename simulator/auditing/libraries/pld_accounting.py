@@ -41,12 +41,12 @@ class OnAGrid:
         return whole
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the composed distribution."""
         found: float = self._composed(events).get_epsilon_for_delta(delta)
         return found
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the composed distribution."""
         found: float = self._composed(events).get_delta_for_epsilon(epsilon)
         return found
 

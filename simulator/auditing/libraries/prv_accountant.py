@@ -56,7 +56,7 @@ class UpperEnd:
         return accountant, counts
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """The upper of the three epsilons that the library returns."""
         accountant, counts = self._made(events, delta)
         found: float = accountant.compute_epsilon(delta, counts)[2]
         return found

@@ -22,12 +22,12 @@ class ConnectTheDots:
         return accountant
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant."""
+        """Epsilon of the accountant after all steps."""
         found: float = self._stepped(events).get_epsilon(delta=delta)
         return found
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
-        """See Accountant."""
+        """Delta of the accountant's privacy-loss distribution."""
         found: float = self._stepped(events).get_pld().get_delta_for_epsilon(epsilon)
         return found
 

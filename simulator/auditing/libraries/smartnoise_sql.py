@@ -22,7 +22,7 @@ class Homogeneous:
         self.each: Spend | None = None
 
     def spend(self, spend: Spend) -> None:
-        """See OdometerUnderTest. Raises NotApplicable for a round unlike the first."""
+        """Spend one round; raises NotApplicable for one unlike the first."""
         from snsql.sql.odometer import Odometer
         from snsql.sql.privacy import Privacy
 
@@ -34,7 +34,7 @@ class Homogeneous:
         self.odometer.spend()
 
     def reading(self) -> Reading:
-        """See OdometerUnderTest."""
+        """What the odometer reports as spent."""
         return Reading(*self.odometer.spent) if self.odometer is not None else Reading(0.0, 0.0)
 
 
@@ -48,13 +48,13 @@ class Heterogeneous:
         self.odometer = OdometerHeterogeneous(Privacy(epsilon=1.0, delta=2.0 * delta))
 
     def spend(self, spend: Spend) -> None:
-        """See OdometerUnderTest."""
+        """Spend one round."""
         from snsql.sql.privacy import Privacy
 
         self.odometer.spend(Privacy(epsilon=spend.epsilon, delta=spend.delta))
 
     def reading(self) -> Reading:
-        """See OdometerUnderTest."""
+        """What the odometer reports as spent."""
         return Reading(*map(float, self.odometer.spent))
 
 

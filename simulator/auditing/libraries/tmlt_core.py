@@ -53,7 +53,7 @@ class BudgetedQueryable:
         self.ran = 0
 
     def ask(self, spend: Spend) -> bool:
-        """See FilterUnderTest. The library refuses by a ValueError."""
+        """Request a round; the library refuses by a ValueError."""
         try:
             stated = self.names["Stated"](spend.epsilon, spend.delta)
             self.queryable(self.names["MeasurementQuery"](stated))
@@ -67,7 +67,7 @@ class BudgetedQueryable:
         return None
 
     def runs(self) -> int:
-        """See FilterUnderTest."""
+        """How many rounds were admitted."""
         return self.ran
 
 

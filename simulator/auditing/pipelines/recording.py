@@ -175,7 +175,7 @@ class _Trial:
 
     @property
     def _escaped(self) -> frozenset[int]:
-        """See :func:`untouched`: noise that may have been added unseen."""
+        """Noise that may have been added unseen; see :func:`untouched`."""
         return untouched(self.pairs, self.first.tape.events)
 
     @property

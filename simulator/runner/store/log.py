@@ -26,7 +26,6 @@ from simulator.foundations.files import canonical_json
 
 LOG_NAME = "blocks.log"
 
-EARLIER_OPENING = b"dpcompose block log 1\n"
 _OPENING = b"dpcompose block log 2 "
 OPENING_SIZE = len(_OPENING) + 64 + 1
 _MARK = b"\x00BLK"
@@ -139,15 +138,11 @@ def decode(run: str, record: bytes) -> Block:
 def scan(data: Any, run: str) -> Scan:
     """Find every complete record in ``data`` (bytes, or a memory map).
 
-    ``run`` is the identity of the run. Raises :class:`InvalidInput` for the log of another run or
-    of an earlier version, for a record that :func:`encode` cannot have written, and for a file that
-    is no block log. Takes a time linear in the size of the file.
+    ``run`` is the identity of the run. Takes a time linear in the size of the file. Raises
+    :class:`InvalidInput` for the log of another run, for a record that :func:`encode` cannot have
+    written, and for a file that is no block log.
     """
     begins = bytes(data[:OPENING_SIZE])
-    if begins.startswith(EARLIER_OPENING):
-        raise InvalidInput(
-            "a block log of an earlier version, which does not name its run; name another folder"
-        )
     whole = begins.startswith(_OPENING) and len(begins) == OPENING_SIZE and begins[-1:] == b"\n"
     with memoryview(data) as view:
         found = tuple(_records(data, view, run))

@@ -86,7 +86,7 @@ class OneDirection(DominatingPairs):
     kind = "lower"
 
     def why_not(self, composition: Composition) -> str | None:
-        """See :meth:`Bound.why_not`."""
+        """The condition that fails: a delta that leaks has no pair, or one of both directions."""
         return unlike(
             composition,
             lambda guarantee: not (isinstance(guarantee, DominatedFamily) and guarantee.leak > 0.0),

@@ -12,11 +12,13 @@ from simulator.theory.bounds.composition import Composition
 
 @dataclass(frozen=True)
 class LeakRule:
-    """A rule that combines per-round deltas with the delta' of the rounds.
+    """A rule that combines the rounds' own deltas with delta', their delta where no record leaks.
 
-    ``join(composition, delta')`` returns the total; ``split(composition, total)`` returns delta'.
-     delta' is the delta of the rounds conditioned on none revealing its record outright. ``split``
-    raises NotApplicable when the per-round deltas alone exceed the total.
+    Attributes
+    ----------
+    join : from the composition and delta' to the total delta.
+    split : from the composition and the total delta to delta'; raises NotApplicable where the
+        rounds' own deltas alone exceed the total.
     """
 
     join: Callable[[Composition, float], float]

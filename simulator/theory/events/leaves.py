@@ -61,7 +61,7 @@ class NothingEvent(Leaf):
     kind: ClassVar[str] = "nothing"
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """A round that loses nothing."""
         return NOTHING_LOST
 
 
@@ -84,7 +84,7 @@ class GaussianEvent(Leaf):
         return ratio_up(self.sensitivity, self.sigma)
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The Gaussian pair at mu."""
         return keeping(GaussianDP(self.mu))
 
 
@@ -107,7 +107,7 @@ class LaplaceEvent(Leaf):
         return ratio_up(self.sensitivity, self.scale)
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The Laplace pair at epsilon."""
         return EventRounds(LaplaceLaw(self.epsilon), (PureDP(self.epsilon),), exact=True)
 
 
@@ -128,7 +128,7 @@ class RandomizedResponseEvent(Leaf):
         object.__setattr__(self, "buckets", count("buckets", self.buckets, 2))
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The pair of two truths among ``buckets`` answers."""
         if self.buckets == 2 or self.epsilon == 0.0:
             return keeping(PureDP(self.epsilon))
         others = math.log(self.buckets - 2)
@@ -162,7 +162,7 @@ class DiscreteEvent(Leaf):
         self.once()
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The pair of the two stated laws, with the pure or approximate guarantee that it keeps."""
         law = FiniteLaw.from_probabilities(self.p0, self.p1)
         leak = max(law.infinite_mass, law.dual_infinite_mass)
         largest = max(map(abs, law.support)) * ROUNDED_UP
@@ -192,7 +192,7 @@ class PromiseEvent(Leaf):
             )
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """A round that keeps the stated guarantee."""
         return keeping(self.guarantee)
 
 
@@ -235,7 +235,7 @@ class AboveThresholdEvent(Leaf):
         return (once + factor * ratio_up(self.sensitivity, self.query_scale)) * ROUNDED_UP
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`. Composed as randomized response of that epsilon: an upper end."""
+        """The pair of randomized response of that epsilon: an upper end."""
         guarantee = PureDP(self.epsilon)
         return EventRounds(guarantee.worst_law, (guarantee,))
 
@@ -276,7 +276,7 @@ class TreeAggregationEvent(Leaf):
         return (most - 1).bit_length() + 1 if self.padded else most.bit_length()
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`. Exact: the first leaf is below ``height`` nodes."""
+        """The Gaussian pair of the nodes above the first leaf, which is exact."""
         root = math.sqrt(self.height)
         mu = ratio_up(self.sensitivity, self.sigma)
         if root * root != self.height:

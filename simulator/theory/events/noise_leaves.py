@@ -51,7 +51,7 @@ class DiscreteGaussianEvent(Leaf):
         self.once()
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The discrete or rounded Gaussian pair, exact."""
         if not self.rounded:
             return keeping(DiscreteGaussianDP(self.sigma, self.sensitivity))
         law = rounded_gaussian(self.sigma, self.sensitivity)
@@ -77,7 +77,7 @@ class DiscreteLaplaceEvent(Leaf):
         self.once()
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The discrete or rounded Laplace pair, exact."""
         make = rounded_laplace if self.rounded else discrete_laplace
         law = make(self.epsilon_per_unit, self.sensitivity)
         promise = PureDP(self.epsilon_per_unit * self.sensitivity * ROUNDED_UP)
@@ -99,7 +99,7 @@ class StaircaseEvent(Leaf):
         self.once()
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The staircase pair, exact."""
         law = staircase(self.epsilon, self.share)
         return EventRounds(law, (PureDP(self.epsilon),), exact=True)
 
@@ -133,7 +133,7 @@ class GaussianMixtureEvent(Leaf):
         self.once()
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`."""
+        """The round; raises NotApplicable for a random sensitivity under another relation."""
         if relation != ADD_REMOVE and len(self.sensitivities) > 1:
             raise refuse(
                 path, self, f"a random sensitivity has a theorem under {ADD_REMOVE} only, "
@@ -142,7 +142,7 @@ class GaussianMixtureEvent(Leaf):
         yield from super().resolved(relation, path)
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`."""
+        """The pair of a Gaussian mixture and a Gaussian, exact."""
         law = GaussianMixtureLaw(self.sigma, self.sensitivities, self.weights)
         promise = GaussianDP(ratio_up(max(self.sensitivities), self.sigma))
         return EventRounds(law, (promise,), exact=True)

@@ -83,7 +83,10 @@ class OpenAccount:
     def calibrated(
         self, target_epsilon: float, target_delta: float, *, any_direction: bool = False
     ) -> Calibrated:
-        """See :func:`simulator.theory.bounds.certified_calibration.calibrate_certified`."""
+        """The largest or least value of the open number at which the account meets a target.
+
+        As :func:`simulator.theory.bounds.certified_calibration.calibrate_certified` finds it.
+        """
 
         def laws(value: float) -> Rounds:
             try:

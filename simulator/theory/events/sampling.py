@@ -68,7 +68,7 @@ class SubsampledEvent(EventTree):
             raise InvalidInput(f"sampling must be {words}, not {self.sampling!r}")
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`."""
+        """The rounds of the event on a sample; raises NotApplicable without a theorem."""
         known = _HAS_THEOREM[self.sampling]
         where = f"{path} ({self.kind})"
         if relation != known and 0.0 < self.rate < 1.0:
@@ -160,7 +160,7 @@ class SampledWithReplacementEvent(EventTree):
         object.__setattr__(self, "records", count("records", self.records))
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`."""
+        """The rounds of the event on a sample drawn with replacement; raises NotApplicable."""
         if relation != REPLACE_ONE:
             raise refuse(
                 path, self, f"sampling with replacement has a theorem under {REPLACE_ONE} only, "

@@ -68,7 +68,7 @@ class SelectedEvent(EventTree):
             gamma_of_mean(self.mean, self.shape)
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`. No law is known: the guarantees are upper ends."""
+        """The guarantees of the best run, which are upper ends: no law of it is known."""
         parts = list(self.event.resolved(relation, f"{path}.event"))
         where = f"{path} ({self.kind})"
         if self.mean == 1.0 and math.isfinite(self.shape):

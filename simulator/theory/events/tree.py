@@ -92,7 +92,7 @@ class Leaf(EventTree):
         """The round, at an empty path."""
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`."""
+        """The one round of :meth:`once`, at its path."""
         yield replace(self.once(), where=f"{path} ({self.kind})")
 
 
@@ -110,7 +110,7 @@ class ComposedEvent(EventTree):
             raise InvalidInput("compose needs at least one event")
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`."""
+        """The rounds of each event in turn."""
         for place, event in enumerate(self.events):
             yield from event.resolved(relation, f"{path}.events[{place}]")
 
@@ -133,7 +133,7 @@ class RepeatedEvent(EventTree):
         object.__setattr__(self, "count", count("count", self.count, bits=53))
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """See :meth:`EventTree.resolved`."""
+        """The rounds of the event, as often as it is repeated."""
         for part in self.event.resolved(relation, f"{path}.event"):
             times = part.count * self.count
             if times > _MOST_ROUNDS:

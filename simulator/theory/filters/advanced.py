@@ -28,7 +28,7 @@ class RogersFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """No sums, the budgets, and the constants of the square root."""
         offset = self.epsilon**2 / (28.04 * -math.log(self.delta))
         budgets = (self.epsilon, self.delta / 2.0)
         return (0.0, 0.0, 0.0, 0.0, *budgets, offset, math.log(2.0 / self.delta))
@@ -44,6 +44,6 @@ class WhitehouseFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """No sums, the budgets, and ln(1/delta) of what the rounds leave."""
         log_inverse = -math.log(self.delta - self.rounds_delta)
         return (0.0, 0.0, 0.0, self.epsilon, self.rounds_delta, log_inverse)

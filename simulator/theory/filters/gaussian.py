@@ -45,7 +45,7 @@ class GaussianFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """No sums, the budget mu^2, and the delta of the rounds."""
         return (0.0, 0.0, 0.0, self.mu * self.mu * (1.0 - 2.0**-52), self.rounds_delta)
 
     def price(self, guarantee: Guarantee) -> Price:

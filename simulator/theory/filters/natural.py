@@ -126,7 +126,7 @@ class NaturalFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """The whole epsilon and delta, all of which is left."""
         return (self.epsilon, self.delta)
 
     def admits_composition(self, parts: Parts) -> bool:
@@ -144,7 +144,7 @@ class NaturalFilter(Filter):
         return DominatingPair(epsilon, Kind.RESPONSE, delta)
 
     def price_of(self, mechanism: Accounted, relation: Any) -> Price:
-        """See :meth:`Filter.price_of`."""
+        """The Laplace pair where that is the mechanism's worst law, else the guarantee's price."""
         law = mechanism.worst_law(relation)
         if isinstance(law, LaplaceLaw):
             return DominatingPair(law.epsilon, Kind.LAPLACE)

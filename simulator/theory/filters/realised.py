@@ -58,7 +58,7 @@ class RealisedFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """No sums, and the budgets."""
         budgets = (self.epsilon, self.delta - self.rounds_delta, self.rounds_delta)
         return (0.0, 0.0, 0.0, 0.0, 0.0, *budgets)
 

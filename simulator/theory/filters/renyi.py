@@ -59,7 +59,7 @@ class ZCDPFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """No sums, the budget rho, and the delta of the rounds."""
         return (0.0, 0.0, 0.0, self.rho, self.rounds_delta)
 
     def price(self, guarantee: Guarantee) -> tuple[float, float]:
@@ -103,7 +103,7 @@ class RenyiFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """No sums, and the budget at the best order; raises NotApplicable without one."""
         alpha = self.alpha
         budget = self._budget(alpha)
         if budget <= 0.0:

@@ -73,7 +73,7 @@ class ResidueFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """All of mu and no sums, the budget of basic composition, and the delta of the rounds."""
         basic = self.epsilon if self.basic else 0.0
         return (self.mu, 0.0, 0.0, 0.0, 0.0, basic, self.rounds_delta)
 
@@ -91,7 +91,7 @@ class ResidueFilter(Filter):
         return -mu, guarantee.leak
 
     def with_one_sum(self, epsilon: float) -> Filter:
-        """See :meth:`Filter.with_one_sum`: play beyond mu is within basic composition."""
+        """Without the sum of epsilons: play beyond mu is within basic composition."""
         return replace(self, basic=False) if epsilon >= self.epsilon else self
 
 

@@ -19,5 +19,5 @@ class SumFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`. All of delta is for the rounds."""
+        """No sums, and the budgets: all of delta is for the rounds."""
         return (0.0, 0.0, 0.0, 0.0, self.epsilon, self.delta)

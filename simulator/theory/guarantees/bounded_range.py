@@ -30,7 +30,7 @@ class BoundedRange(Guarantee):
         self._set("epsilon", nonnegative("epsilon", self.epsilon))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether the range of ``other`` is no wider."""
         return within(other.range_width, self.epsilon)
 
     def _hockey_stick(self, epsilon: float) -> float:
@@ -71,5 +71,5 @@ class BoundedRange(Guarantee):
         return PureDP(self.epsilon / 2.0).gdp_mu
 
     def renyi(self, alpha: float) -> float:
-        """See :func:`simulator.theory.guarantees.renyi_divergence.bounded_range_renyi`."""
+        """The largest Renyi divergence of laws whose loss is in a range of width epsilon."""
         return bounded_range_renyi(self.epsilon, alpha)

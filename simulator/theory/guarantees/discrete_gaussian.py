@@ -48,7 +48,7 @@ class DiscreteGaussianDP(DominatedFamily):
     dominating_law = attained_law = worst_law
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: the same noise at no larger sensitivity."""
+        """Whether ``other`` is the same noise at no larger sensitivity."""
         if isinstance(other, DiscreteGaussianDP):
             return other.sigma == self.sigma and other.sensitivity <= self.sensitivity
         return other.pure_epsilon == 0.0

@@ -76,7 +76,7 @@ class DominatedDP(DominatedFamily):
 
     @classmethod
     def of_named(cls, named: grammar.Term) -> Guarantee:
-        """See :meth:`Guarantee.of_named`; the law as JSON."""
+        """The family of a law in JSON; raises InvalidInput."""
         try:
             return cls(LAWS.read(JsonNode(parsed(named.text, "law"), "law")))
         except InvalidInput as error:
@@ -103,7 +103,7 @@ class DominatedDP(DominatedFamily):
     dominating_law = attained_law = worst_law
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: only an equal law is known to be dominated."""
+        """Whether ``other`` has the same law: no other is known to be dominated."""
         return other.pure_epsilon == 0.0 or other.dominating_law == self.law
 
     def renyi(self, alpha: float) -> float:

@@ -29,7 +29,7 @@ class GaussianDP(Guarantee):
         self._set("mu", nonnegative("mu", self.mu))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is mu-GDP at this mu."""
         return within(other.gdp_mu, self.mu)
 
     def _hockey_stick(self, epsilon: float) -> float:

@@ -33,7 +33,7 @@ class PureDP(Guarantee):
             self._set("epsilon", epsilon)
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is epsilon-DP at this epsilon."""
         return within(other.pure_epsilon, self.epsilon)
 
     def _hockey_stick(self, epsilon: float) -> float:
@@ -104,7 +104,7 @@ class ApproxDP(Guarantee):
         self._set("delta", probability_below_one("delta", self.delta))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is (epsilon, delta)-DP at this epsilon and delta."""
         return within(other.pure_epsilon, self.epsilon) or within(
             other.hockey_stick(self.epsilon), self.delta
         )

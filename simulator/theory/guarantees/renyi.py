@@ -57,7 +57,7 @@ class RenyiDP(Guarantee):
 
     @classmethod
     def of_named(cls, named: grammar.Term) -> Guarantee:
-        """See :meth:`Guarantee.of_named`; orders and epsilons without names alternate."""
+        """The curve of orders and epsilons, which alternate without names; raises InvalidInput."""
         if any(name for name, _ in named.values):
             return super().of_named(named)
         parts = [value for _, values in named.values for value in values]
@@ -78,7 +78,7 @@ class RenyiDP(Guarantee):
         return tuple(order for order, _ in self.curve)
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether the Renyi divergences of ``other`` are no larger at all orders of the curve."""
         return all(within(other.renyi(order), value) for order, value in self.curve)
 
     def _hockey_stick(self, epsilon: float) -> float:
@@ -134,7 +134,7 @@ class ZCDP(Guarantee):
         self._set("rho", nonnegative("rho", self.rho))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
+        """Whether ``other`` is rho-zCDP at this rho."""
         return within(other.zcdp_rho, self.rho)
 
     def _hockey_stick(self, epsilon: float) -> float:

@@ -91,11 +91,11 @@ class NegativeBinomialRuns(RunCount):
 
     @property
     def mean(self) -> float:
-        """See :attr:`RunCount.mean`."""
+        """The mean number of runs."""
         return 1.0 if self.gamma == 1.0 else mean_of_gamma(self.gamma, self.shape)
 
     def between(self, below: ArrayLike, mass: ArrayLike, above: ArrayLike) -> Floats:
-        """See :meth:`RunCount.between`."""
+        """The generating function at the upper end of the cell, less that at its lower end."""
         cell, rest = (np.asarray(each, dtype=float) for each in (mass, above))
         keep = 1.0 - self.gamma
         if keep == 0.0:
@@ -108,7 +108,7 @@ class NegativeBinomialRuns(RunCount):
         return np.asarray(top / math.expm1(-self.shape * math.log(self.gamma)))
 
     def growth(self, epsilon: float, delta: float = 0.0) -> float:
-        """See :meth:`RunCount.growth`; the least gamma gives (1 + shape) epsilon where delta is 0.
+        """The difference of ln f' in a corner; (1 + shape) epsilon for the least gamma and delta 0.
 
         ln f' is -(1 + shape) ln(1 - (1 - gamma) x). Its difference is largest in a corner of the
         region: where both inequalities are equalities, or q = 1 and t = 1 - delta.
@@ -135,21 +135,21 @@ class PoissonRuns(RunCount):
 
     @property
     def mean(self) -> float:
-        """See :attr:`RunCount.mean`."""
+        """The mean number of runs, the rate."""
         return self.rate
 
     @property
     def none(self) -> float:
-        """See :attr:`RunCount.none`."""
+        """Probability exp(-rate) that there is no run at all."""
         return math.exp(-self.rate)
 
     def between(self, below: ArrayLike, mass: ArrayLike, above: ArrayLike) -> Floats:
-        """See :meth:`RunCount.between`."""
+        """Probability of no run above the cell, less that of none in or above it."""
         cell, rest = (self.rate * np.asarray(each, dtype=float) for each in (mass, above))
         return np.asarray(np.exp(-rest) * -np.expm1(-cell))
 
     def growth(self, epsilon: float, delta: float = 0.0) -> float:
-        """See :meth:`RunCount.growth`: the mean times the largest total variation distance."""
+        """The mean times the largest total variation distance."""
         return self.rate * (delta + (1.0 - delta) * math.tanh(epsilon / 2.0))
 
 
@@ -164,11 +164,11 @@ class FixedRuns(RunCount):
 
     @property
     def mean(self) -> float:
-        """See :attr:`RunCount.mean`."""
+        """The number of runs."""
         return float(self.number)
 
     def between(self, below: ArrayLike, mass: ArrayLike, above: ArrayLike) -> Floats:
-        """See :meth:`RunCount.between`."""
+        """The power at the upper end of the cell, less that at its lower end."""
         low, cell, rest = (np.asarray(each, dtype=float) for each in (below, mass, above))
         end = low + cell
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -178,7 +178,7 @@ class FixedRuns(RunCount):
         return np.asarray(np.where(cell > 0.0, best, 0.0))
 
     def growth(self, epsilon: float, delta: float = 0.0) -> float:
-        """See :meth:`RunCount.growth`: infinite for two runs or more where delta is above 0."""
+        """Epsilon for each further run; infinite for two or more where delta is above 0."""
         if self.number == 1:
             return 0.0
         return (self.number - 1) * epsilon if delta == 0.0 else math.inf

@@ -33,7 +33,7 @@ class ShuffledDP(Guarantee):
         self._set("reports", count("reports", self.reports))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: at least as many reports, at most this epsilon."""
+        """Whether ``other`` shuffles at least as many reports of at most this epsilon."""
         if isinstance(other, ShuffledDP) and other.reports >= self.reports:
             return within(other.epsilon, self.epsilon)
         return other.pure_epsilon == 0.0

@@ -49,7 +49,7 @@ class SubsampledDP(DominatedFamily):
         self._set("rate", sampling_rate(self.rate))
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: at most this epsilon, delta and rate."""
+        """Whether ``other`` has at most this epsilon, delta and rate."""
         if isinstance(other, SubsampledDP):
             return (
                 within(other.epsilon, self.epsilon)
@@ -157,7 +157,7 @@ class SubsampledGaussianDP(DominatedFamily):
         return SampledWithoutReplacementLaw(GaussianLaw(1.0 / self.sigma), self.rate).simplest
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: at least this sigma, at most this rate."""
+        """Whether ``other`` has at least this sigma and at most this rate."""
         if isinstance(other, SubsampledGaussianDP):
             return within(self.sigma, other.sigma) and within(other.rate, self.rate)
         return other.pure_epsilon == 0.0 or (self.rate == 1.0 and within(other.gdp_mu, self.gdp_mu))

@@ -19,8 +19,10 @@ from simulator.theory.outward import UNIT
 from simulator.theory.parameters import positive
 
 _REACH = 39.0
+"""Standard deviations beyond which a normal density underflows."""
 _MOST_POINTS = 1 << 15
 _STEPS = 200
+"""The most steps of Newton's method."""
 _BLOCK = 1 << 15
 """Numbers per block, so that they fit in a processor's cache."""
 

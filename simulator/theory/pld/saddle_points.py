@@ -16,13 +16,22 @@ from simulator.theory.laws.base import Floats
 from simulator.theory.pld.counted_laws import CountedLaws
 
 _POSITIVE = np.logspace(-9, 18, 811)
-_OVERLAP = -np.r_[np.logspace(-9, -1, 120), np.linspace(0.11, 0.89, 40)]
-_OVERLAP = np.sort(np.r_[_OVERLAP, -1 + np.logspace(-9, -1, 120)])
+"""The thetas that are tabulated for delta, ascending."""
+_NEAR = np.logspace(-9, -1, 120)
+_OVERLAP = np.sort(np.r_[-_NEAR, -np.linspace(0.11, 0.89, 40), -1 + _NEAR])
+"""Those for 1 - delta, in (-1, 0), dense near both ends."""
 
 
 @dataclass(frozen=True)
 class Saddles:
-    """Saddle theta, the epsilon it belongs to, and ln of the estimate of delta (or 1 - delta)."""
+    """Saddle points by epsilon, all arrays of shape (points,).
+
+    Attributes
+    ----------
+    theta, epsilon : each saddle point, and the epsilon that it belongs to.
+    log_value : ln of the saddle-point estimate of delta, or of 1 - delta.
+    spread : standard deviation of the total loss, tilted by theta.
+    """
 
     theta: Floats
     epsilon: Floats

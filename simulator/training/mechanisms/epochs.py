@@ -193,15 +193,15 @@ class Terms(Protocol):
 
     @property
     def many(self) -> int:
-        """See above."""
+        """How many records are in both databases."""
 
     @property
     def start(self) -> Floats:
-        """See above."""
+        """The weights of the first step, shape (d,)."""
 
     @property
     def sigma(self) -> float:
-        """See above."""
+        """Standard deviation of the noise on each coordinate."""
 
     def of_others(self, weights: Floats, taken: Bits) -> Floats:
         """The sums over the records that are in each step, (s, d); ``taken`` is (many, s)."""

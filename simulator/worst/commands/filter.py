@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -215,6 +214,6 @@ def verified(file: Path, *, as_json: bool) -> None:
             say(f"REFUSED: {file} proves nothing: {error}")
         click.get_current_context().exit(1)
     if as_json:
-        print_json({"file": str(file), "proved": asdict(proved), "refused": None})
+        print_json({"file": str(file), "proved": proved.plain(), "refused": None})
     else:
         say("\n".join(proved.lines()))

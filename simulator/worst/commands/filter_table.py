@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from simulator.doors.cli.output import number, print_json, say
@@ -41,7 +40,7 @@ def certified(
     rows, proved = rows_of(found, list(rounds_at) or None), found.verify()
     if as_json:
         plain = {"filter": str(found), "plan": [list(run) for run in found.plan]}
-        print_json({**plain, "proved": asdict(proved), "rounds": [_plain(row) for row in rows]})
+        print_json({**plain, "proved": proved.plain(), "rounds": [_plain(row) for row in rows]})
         return rows
     plan = ", ".join(f"{many} of {kind}:{number(size)}" for kind, size, many in found.plan[:8])
     say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")

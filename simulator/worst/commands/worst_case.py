@@ -42,7 +42,8 @@ STOPPED = {
     default=None,
     metavar="FAMILY",
     help="Instead of --menu: the dominating pairs of pure:EPSILON, approx:EPSILON,DELTA, "
-    "gaussian:MU or range:EPSILON, or both directions of subsampled-gaussian:SIGMA,RATE.",
+    "gdp:MU, gaussian:SIGMA or range:EPSILON, or both directions of "
+    "subsampled-gaussian:SIGMA,RATE.",
 )
 @click.option("--epsilon", type=float, required=True, help="The epsilon of delta(epsilon).")
 @click.option(

@@ -62,6 +62,7 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -76,8 +77,7 @@ from simulator.worst.filters.certificate_format import (
 )
 
 DIGITS = 60
-UP = 1.0 + 2.0**-50
-"""Above the relative error of the few operations after which it is used."""
+UP = 1.0 + 2.0**-50  # above the relative error of the few operations after which it is used
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 MOST_VALUES = 10**8
 """Most values of all rows, which are kept."""
@@ -91,63 +91,64 @@ class Proved:
 
     Attributes
     ----------
-    epsilon, delta, rounds_delta : the promise.
+    certificate : what stands in it.
     reached : an upper end of delta(epsilon) without the rounds' own deltas.
-    digest, rows, squares : of the certificate, and of its first state.
-    cells : (kind, low, high, fall): a round of that kind and a size above low, up to high, falls so
-        many rows from the first one, by its own inequality W_n >= A W_(n - fall) of lemma 5; 0
-        refuses. The cells of a kind go from 0 to its largest size without a gap.
     admits : (kind, size, rounds): three sizes of each kind, and how many rounds of each run.
     """
 
-    epsilon: float
-    delta: float
-    rounds_delta: float
+    certificate: Certificate
     reached: float
-    digest: str
-    rows: int
-    squares: float
-    cells: tuple[tuple[str, float, float, int], ...]
     admits: tuple[tuple[str, float, int], ...]
+
+    def plain(self) -> dict[str, Any]:
+        """The same, as plain values, with cells (kind, low, high, fall), for each kind from 0 on.
+
+        A round of a size above low, up to high, falls so far from the first row, by the inequality
+        W_n >= A W_(n - fall) of lemma 5 that is the cell's own; 0 refuses.
+        """
+        names = ("epsilon", "delta", "rounds_delta", "digest", "rows", "squares")
+        found = {name: getattr(self.certificate, name) for name in names}
+        cells = [(m.kind, m.low, m.size, m.falls[-1][1]) for m in self.certificate.moves]
+        return {"reached": self.reached, **found, "cells": cells, "admits": self.admits}
 
     def lines(self) -> list[str]:
         """The sentences to print."""
-        own = f" and {self.rounds_delta!r} of the rounds' own" if self.rounds_delta else ""
-        at = f"{self.reached!r}{own} at epsilon = {self.epsilon!r}, within {self.delta!r}"
+        own = self.certificate
+        leaks = f" and {own.rounds_delta!r} of the rounds' own" if own.rounds_delta else ""
+        at = f"{self.reached!r}{leaks} at epsilon = {own.epsilon!r}, within {own.delta!r}"
         found = [f"proved: delta is at most {at}, for every adaptive choice of these rounds:"]
-        for kind, cells in groupby(self.cells, key=lambda cell: cell[0]):
-            rounds = ", ".join(f"{n} of {size!r}" for k, size, n in self.admits if k == kind)
-            name = PARAMETERS.get(kind, "rate")
-            found.append(f"  {kind}: {name} up to {max(c[2] for c in cells)!r}; admits {rounds}")
-        if self.squares:
-            found.append(f"  and a pool of {self.squares!r} of squares for smaller rounds")
-        found.append(f"  and refused rounds, while all eps add up to at most {self.epsilon!r}")
-        return [*found, f"digest: {self.digest}"]
+        for kind, same in groupby(self.admits, key=lambda each: each[0]):
+            *_, (_, largest, _) = rounds = list(same)
+            counts = ", ".join(f"{count} of {size!r}" for _, size, count in rounds)
+            upper = f"{PARAMETERS.get(kind, 'rate')} up to {largest!r}"
+            found.append(f"  {kind}: {upper}; admits {counts}")
+        if own.squares:
+            found.append(f"  and a pool of {own.squares!r} of squares for smaller rounds")
+        found.append(f"  and refused rounds, while all eps add up to at most {own.epsilon!r}")
+        return [*found, f"digest: {own.digest}"]
 
 
 def check(text: str) -> Proved:
     """Return what a certificate's text proves; raise Refused where it proves nothing."""
     read_ = read(text)
     margin = Fraction(read_.epsilon) / 2**50  # of sums of epsilons, compared in floats
+    follow(read_)
     try:
         with localcontext(Context(prec=DIGITS)):
-            follow(read_)
             reached = delta_of(read_)
     except (ArithmeticError, MemoryError):
         raise Refused("its numbers are out of the range of this check") from None
     if Fraction(reached) + margin > Fraction(read_.delta) - Fraction(read_.rounds_delta):
         raise Refused(f"the rows reach {reached:.6g}, above delta less rounding", reached)
-    cells = tuple((move.kind, move.low, move.size, move.falls[-1][1]) for move in read_.moves)
     admits = []
     for kind, same in groupby(read_.moves, key=lambda move: move.kind):
         own = list(same)
         for move in dict.fromkeys((own[0], own[len(own) // 2], own[-1])):
-            basic = (Fraction(read_.epsilon) + margin) // Fraction(move.size)
-            rounds = basic if kind in ("pure", "laplace", "range") else 0  # lemma 8
-            by_rows = in_turn(move.following(read_.rows), read_.rows, read_.rows)[1]
-            admits.append((kind, move.size, max(rounds, by_rows)))
-    known = read_.epsilon, read_.delta, read_.rounds_delta, reached, read_.digest
-    return Proved(*known, read_.rows, read_.squares, cells, tuple(admits))
+            rounds = in_turn(move.following(read_.rows), read_.rows, read_.rows)[1]
+            if kind in ("pure", "laplace", "range"):  # lemma 8
+                rounds = max(rounds, (Fraction(read_.epsilon) + margin) // Fraction(move.size))
+            admits.append((kind, move.size, rounds))
+    return Proved(read_, reached, tuple(admits))
 
 
 def in_turn(following: list[int], row: int, most: int) -> tuple[int, int]:
@@ -212,9 +213,9 @@ class ProofRows:
 
     def store(self, n: int, values: np.ndarray) -> None:
         """Store a row, at most 1."""
-        row, inside = self.values[n], slice(self.pad, self.pad + self.points)
-        np.minimum(values, 1.0, out=row[inside])
-        row[inside.stop :] = row[inside.stop - 1]
+        row = self.values[n]
+        np.minimum(values, 1.0, out=self.inside(n))
+        row[self.pad + self.points :] = row[self.pad + self.points - 1]
         row[: self.pad] = 1.0 - (1.0 - row[self.pad]) * self.toward_zero + 2.0**-50
 
 
@@ -289,14 +290,13 @@ def means(move: Move, step: Decimal) -> list[Mean]:
         return [response(size, step)]
     if move.kind == "range":
         return [RangeMean(size, step)]
-    if move.kind == "gaussian":
+    if move.kind == "gdp":
         return [gaussian(size * size, step)]
     if move.kind == "laplace":
         return [spread(range_to(size / step), step, lambda u: laplace_delta(u, size))]
     square = 1 / Decimal(move.sigma) ** 2  # losses up to ten deviations of the shifted noise
-    widest = (1 + size * ((10 * square.sqrt() + square / 2).exp() - 1)).ln()
-    places = sparse_to(widest / step)
-    pairs = (partial(each, square=square, rate=size) for each in (removal, addition))
+    places = sparse_to((1 + size * ((10 * square.sqrt() + square / 2).exp() - 1)).ln() / step)
+    pairs = [partial(each, square=square, rate=size) for each in (removal, addition)]
     return [spread(places, step, pair) for pair in pairs]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -20,7 +20,7 @@ MEMBERS = (
     "dpcompose", "version", "epsilon", "delta", "rounds_delta", "rows", "plan", "moves", "pool",
     "grid", "digest",
 )  # fmt: skip
-PARAMETERS = {"pure": "eps", "laplace": "shift/scale", "range": "eps", "gaussian": "mu"}
+PARAMETERS = {"pure": "eps", "laplace": "shift/scale", "range": "eps", "gdp": "mu"}
 """What the size of a round is, by its kind; the rate where the kind is SAMPLED:SIGMA."""
 SAMPLED = "subsampled-gaussian"
 MOST = 20_000
@@ -88,6 +88,7 @@ class Certificate:
     digest : of all other members, see :func:`digest_of`.
     """
 
+    _: KW_ONLY
     epsilon: float
     delta: float
     rounds_delta: float
@@ -121,9 +122,9 @@ def read(text: str) -> Certificate:
     pool = _object(stored["pool"], ("squares", "floor"), "pool")
     grid = _object(stored["grid"], ("step", "first", "start", "last"), "grid")
     found = Certificate(
-        _number(stored["epsilon"], "epsilon"),
-        _number(stored["delta"], "delta"),
-        _number(stored["rounds_delta"], "rounds_delta", zero=True),
+        epsilon=_number(stored["epsilon"], "epsilon"),
+        delta=_number(stored["delta"], "delta"),
+        rounds_delta=_number(stored["rounds_delta"], "rounds_delta", zero=True),
         rows=_whole(stored["rows"], "rows", 1),
         plan=tuple(_run(each) for each in _list(stored["plan"], "plan")),
         moves=_moves(_list(stored["moves"], "moves", MOST_MOVES)),

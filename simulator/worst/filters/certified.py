@@ -41,7 +41,7 @@ from simulator.worst.filters.planned_rows import Falls, Run
 MOST_BYTES = 1 << 24
 """Of a certificate's file."""
 FAMILIES: dict[str, Callable[..., Guarantee]] = {
-    "pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP, SAMPLED: SubsampledGaussianDP,
+    "pure": PureDP, "range": BoundedRange, "gdp": GaussianDP, SAMPLED: SubsampledGaussianDP,
 }  # fmt: skip
 ROWS_ONLY = ",rows-only"
 """Written after the certificate of a filter without basic composition."""
@@ -104,7 +104,7 @@ class CertifiedFilter(Filter):
 
     @property
     def initial(self) -> State:
-        """See :meth:`Filter.initial`."""
+        """The first row with nothing spent, and the table."""
         return (*_start(self), _table_of(self))
 
     @staticmethod
@@ -119,7 +119,7 @@ class CertifiedFilter(Filter):
         core = guarantee.core
         if core.pure_epsilon == 0.0:
             return (_FREE, -1.0, 0.0, guarantee.leak)
-        sizes = {"pure": core.pure_epsilon, "range": core.range_width, "gaussian": core.gdp_mu}
+        sizes = {"pure": core.pure_epsilon, "range": core.range_width, "gdp": core.gdp_mu}
         if isinstance(core, SubsampledGaussianDP):
             sizes |= self._sampled(core.sigma, core.rate)
         elif isinstance(core, GaussianDP):
@@ -131,10 +131,7 @@ class CertifiedFilter(Filter):
         return {k: rate for k in self.largest if SAMPLED in k and sigma_of(k) <= sigma}
 
     def price_of(self, mechanism: Accounted, relation: Any) -> Price:
-        """The price of its Laplace law where the filter has moves of them, else of its guarantee.
-
-        See :meth:`Filter.price_of`.
-        """
+        """The price of its Laplace law where the filter lists such moves, else of its guarantee."""
         law = mechanism.worst_law(relation)
         if isinstance(law, LaplaceLaw) and "laplace" in self.largest:
             return self.price_of_size("laplace", law.epsilon)
@@ -162,8 +159,8 @@ class CertifiedFilter(Filter):
         squares = []
         if epsilon * epsilon <= min(self.floor, 0.25):
             squares.append(small_cost(epsilon, self.floor) * (1.0 + 2.0**-40))
-        if math.isfinite(sizes.get("gaussian", math.inf)):
-            squares.append(sizes["gaussian"] ** 2)
+        if math.isfinite(sizes.get("gdp", math.inf)):
+            squares.append(sizes["gdp"] ** 2)
         small = min(epsilon, *sizes.values()) < min(size for _, size, _ in self.plan)
         square = min(squares, default=-1.0) if small and self.pool else -1.0
         found = [self._move(kind, size) for kind, size in listed.items()]
@@ -176,21 +173,21 @@ class CertifiedFilter(Filter):
         return next(fit, _NONE)
 
     def over_menu(self, prices: Sequence[Price]) -> OverMenu:
-        """See :meth:`Filter.over_menu`. A round's number is its place in the list."""
+        """The filter for these prices alone; a round's number is its place in the list."""
         step = _table_of(self).rule(*map(tuple, prices))
         return OverMenu(step, _start(self), [(float(i), 0.0) for i in range(len(prices))])
 
     def with_one_sum(self, epsilon: float) -> Filter:
-        """See :meth:`Filter.with_one_sum`. A play beyond the rows pays nothing at epsilon."""
+        """Without the sum of epsilons: a play beyond the rows has no delta at epsilon."""
         return replace(self, basic=False) if epsilon >= self.epsilon else self
 
     def bounds_delta(self, epsilon: float) -> float:
-        """See :meth:`Filter.bounds_delta`. Checks the certificate when it is first used."""
+        """The promised bound on delta(``epsilon``); the first use checks the certificate."""
         self.verify()
         return super().bounds_delta(epsilon)
 
     def bounds_epsilon(self, delta: float) -> float:
-        """See :meth:`Filter.bounds_epsilon`. Checks the certificate when it is first used."""
+        """The promised bound on epsilon(``delta``); the first use checks the certificate."""
         self.verify()
         return super().bounds_epsilon(delta)
 

@@ -54,7 +54,7 @@ class Mean:
             self.highs /= math.expm1(-self.range * h)
             self.less = math.exp(-self.range * h)
             self.gap = math.tanh(h / 4.0) / -math.expm1(-self.range * h)
-        elif kind == "gaussian":
+        elif kind == "gdp":
             self.kernel, self.infinite = gaussian_weights(size * size, h)
             self.reach = len(self.kernel) // 2
         else:

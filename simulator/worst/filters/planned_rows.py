@@ -27,7 +27,7 @@ Run = tuple[str, float, int]
 Falls = tuple[tuple[int, int], ...]
 """From which row on a round leads so many rows down; 0 where it is refused."""
 
-FINENESS = {"pure": 8, "laplace": 4, "range": 16, "gaussian": 6}
+FINENESS = {"pure": 8, "laplace": 4, "range": 16, "gdp": 6}
 """PlanLattice points per size of the plan's smallest round, where more than one size needs them."""
 FEWEST = 400
 """Least lattice points between a loss of 0 and the root of the Gaussian's budget, over this."""
@@ -184,7 +184,7 @@ def largest_useful(promise: tuple[float, float]) -> dict[str, float]:
     epsilon, delta = promise
     beyond = {"pure": 0.3, "laplace": 0.3, "range": 1.5}
     return {kind: epsilon + more for kind, more in beyond.items()} | {
-        "gaussian": gaussian_mu(epsilon, delta) * 1.01
+        "gdp": gaussian_mu(epsilon, delta) * 1.01
     }
 
 
@@ -199,7 +199,7 @@ def played_rounds(
     Raises NotApplicable where not even the first one does, or where there are too many.
     """
     means = {(kind, size): Mean((kind, size), lattice) for kind, size, _ in plan}
-    wide = Mean(("gaussian", math.sqrt(pool)), lattice) if pool else None
+    wide = Mean(("gdp", math.sqrt(pool)), lattice) if pool else None
     pad = max(m.reach for m in (*means.values(), *([wide] if wide else []))) + 2
     rows = PlanRows(lattice, pad)
     played: list[Step] = []

@@ -111,8 +111,9 @@ def certified_filter(
     ----------
     family : the largest size of each kind, as ``"laplace:0.5"`` or ``"pure:0.3+range:0.5"``: eps of
         any eps-DP mechanism, shift over scale of Laplace noise on one number, eps of mechanisms of
-        bounded range, mu of ``gdp``, or sigma of ``gaussian``. Or ``"subsampled-gaussian:1,0.05"``: Gaussian noise of
-        sigma from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively.
+        bounded range, mu of ``gdp``, or sigma of ``gaussian``. Or
+        ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma from 1 on a Poisson sample of
+        rate up to 0.05, both chosen adaptively.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
     plan : the rounds that are expected, in their order, as ``"pure:0.1*2,pure:0.01"`` or a list of
         such entries. The last one repeats as long as it fits. By default many rounds of one size.
@@ -180,7 +181,8 @@ def _planned(
         if len(largest) == 1 and kind in BY_FORMULA:
             raise InvalidInput(
                 f"without a plan, {family} has the filter {BY_FORMULA[kind]}:{epsilon!r},{delta!r},"
-                f" which needs no certificate; give a plan, as {_WRITTEN[kind]}:{most / 10:g}, for one"
+                f" which needs no certificate; give a plan, as {_WRITTEN[kind]}:{most / 10:g}, for "
+                "one"
             )
         if sizes or pool is not None or spare is not None:
             raise InvalidInput("sizes, a pool and a spare share are of a plan; give a plan")

@@ -8,10 +8,10 @@ import pytest
 
 import simulator
 from simulator.adversaries import Challenge, Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.analysis import Steered, Tilted
 from simulator.analysis.rare import estimate_rare
 from simulator.analysis.rare.steering import elite_level
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine import sampling
 from simulator.errors import InvalidInput
 from simulator.mechanisms import LeakyRandomizedResponse

@@ -1,12 +1,12 @@
-"""Tallies, their calibration, and bets that are chosen before their draws."""
+"""Tallies, the shares that are fitted to them, and bets that are chosen before their draws."""
 
 import math
 
 import numpy as np
 import pytest
 
-from simulator.auditing.evidence.calibration import frequencies, logistic, masses, rising, split
 from simulator.auditing.evidence.events import Batch
+from simulator.auditing.evidence.fitted_shares import frequencies, logistic, masses, rising, split
 from simulator.auditing.evidence.ratio_bets import RatioBets, ScoreCounts
 
 

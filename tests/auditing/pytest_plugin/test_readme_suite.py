@@ -35,3 +35,11 @@ def test_the_file_catches_what_is_broken(session, pytester):
 
 def test_it_is_as_short_as_it_should_be():
     assert len(PROGRAM.splitlines()) <= 24
+
+
+def test_the_file_of_the_page_on_pipelines_passes(session, pytester):
+    page = PAGE.with_name("pipelines.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (program,) = [each for each in programs if "def test_" in each]
+    (pytester.path / "test_pipelines.py").write_text(program, encoding="utf-8")
+    session().assert_outcomes(passed=1)

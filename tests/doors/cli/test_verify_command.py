@@ -9,9 +9,9 @@ import pytest
 
 from simulator import Gaussian, Laplace, PureDP
 from simulator.adversaries import Rule
-from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import make
 from simulator.analysis.verification import PROMISES, closest, usual_bounds, verify
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.errors import Breach, InvalidInput
 from simulator.foundations.errors import BrokenPromise
 from simulator.theory import BoundOnComposition, Composition, GaussianDP, bound, parse_guarantee

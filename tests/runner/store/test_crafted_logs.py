@@ -73,9 +73,9 @@ def test_a_log_of_another_run_is_refused_with_records_and_without(tmp_path):
             RunStore.open(here, SPECIFICATION)
 
 
-def test_a_log_of_the_earlier_format_is_refused_in_one_line(tmp_path):
+def test_a_log_of_another_format_is_refused_in_one_line(tmp_path):
     put(tmp_path, b"dpcompose block log 1\n" + b"\x00" * 100)
-    with pytest.raises(InvalidInput, match="earlier version"):
+    with pytest.raises(InvalidInput, match="not a block log of this version"):
         RunStore.open(tmp_path, SPECIFICATION)
 
 

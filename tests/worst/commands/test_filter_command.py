@@ -168,9 +168,9 @@ def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
         (("--family", "pure:1", "--epsilon", 1, "--delta", 2), "delta must lie in"),
         ((*MAKE[1:], "--round-epsilon", 0), "must be above 0"),
         ((*MAKE[1:], "--pool", 0.1), "--pool is of a certificate"),
-        (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "KIND:SIZE"),
+        (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "epsilon must be a number"),
         ((*MAKE[1:], "--out", "a.json"), "--out is of a certificate"),
-        (("--family", "gaussian:1", "--epsilon", 1, "--delta", "1e-6"), "gaussian:1.0,1e-06"),
+        (("--family", "gdp:1", "--epsilon", 1, "--delta", "1e-6"), "gaussian:1.0,1e-06"),
         (
             (
                 "--family",

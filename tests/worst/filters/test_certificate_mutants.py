@@ -9,6 +9,7 @@ import copy
 import json
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -23,12 +24,13 @@ from tests.helpers.second_checker import played, reached
 BASES = {
     "mixed": ("pure:0.6+laplace:0.6+range:0.6", 1.0, 0.02, 0.0, {"plan": "pure:0.3,laplace:0.3"}),
     "pure": ("pure:1.2", 1.0, 0.02, 0.001, {"plan": "pure:0.5,pure:0.2", "sizes": (0.6,)}),
-    "pooled": ("gaussian:0.3+pure:0.4", 1.0, 0.01, 0.0, {"plan": "gaussian:0.2", "pool": 0.2}),
+    "pooled": ("gdp:0.3+pure:0.4", 1.0, 0.01, 0.0, {"plan": "gdp:0.2", "pool": 0.2}),
     "sampled": ("subsampled-gaussian:1,0.4", 1.0, 0.01, 0.0, {"units": 5, "sigmas": (1.0, 2.0)}),
 }
 KERNELS, POOLS = cache(certificate_check.means), cache(certificate_check.gaussian)
-LATTICE = 2e-2
-"""Largest relative error of the check's lattice, beside the second checker's."""
+LATTICE = {"mixed": 1e-2, "pure": 1e-9, "pooled": 1e-2, "sampled": 4e-2}
+"""Largest relative excess of the check, by its lattice: sampled Gaussians have 7 points for the root
+of a row's variance, so .015 to .03. Only what it lacks would be unsound, see ``OWN``."""
 OWN = 2e-3
 """Of the second checker."""
 
@@ -128,10 +130,35 @@ def number(value, generator):
     return [None, True, "pure", 0, math.nan, [], {}][int(generator.integers(7))]
 
 
+def in_moves(document, generator):
+    """Change moves, most of which stay of the right shape: often to an adversary's gain."""
+    moves = document["moves"]
+    i = int(generator.integers(len(moves)))
+    move, other = moves[i], moves[max(i - 1, 0)]
+    pair = move["falls"][int(generator.integers(len(move["falls"])))]
+    match int(generator.integers(6)):
+        case 0:
+            move["size"] *= float(generator.choice([0.99, 1.001, 1.05, 1.3]))
+        case 1:
+            pair[1] = max(pair[1] + int(generator.choice([-2, -1, 1])), 0)
+        case 2:
+            pair[0] = max(pair[0] - 1, pair[1])
+        case 3 if len(moves) > 1:
+            del moves[i]
+        case 4:  # two neighbours become one, with the falls of the smaller
+            move["falls"] = copy.deepcopy(other["falls"])
+        case _:
+            del move["falls"][1:]
+
+
 def mutant(name, generator):
     """A certificate with one to three changes, and a digest of its own."""
     document = copy.deepcopy(base(name))
+    shaped = bool(generator.random() < 0.4)
     for _ in range(int(generator.integers(1, 4))):
+        if shaped:
+            in_moves(document, generator)
+            continue
         listed = places(document)
         place = at(document, listed[int(generator.integers(len(listed)))])
         (in_object if isinstance(place, dict) else in_list)(place, generator)
@@ -147,6 +174,15 @@ def verdict(document):
     return proved, "", proved.reached
 
 
+def on_whole_steps(document):
+    """The document as its check takes it: ranges are rounded up to whole steps."""
+    found, step = copy.deepcopy(document), document["grid"]["step"]
+    for move in found["moves"]:
+        if move["kind"] == "range":
+            move["size"] = step * math.ceil(Fraction(move["size"]) / Fraction(step))
+    return found
+
+
 def hold(name, count, seed):
     """Try mutants; how many are accepted, and refused by what their rows reach."""
     generator, accepted, beyond = np.random.default_rng(seed), 0, 0
@@ -159,7 +195,7 @@ def hold(name, count, seed):
         second = reached(document)
         least = document["delta"] - document["rounds_delta"]
         assert second <= rows * (1.0 + OWN)
-        assert second >= rows * (1.0 - LATTICE - OWN)
+        assert reached(on_whole_steps(document)) >= rows * (1.0 - LATTICE[name] - OWN)
         if proved is None:
             beyond += 1
             continue
@@ -187,8 +223,8 @@ def test_no_mutant_is_accepted_that_admits_more_than_is_true(name):
 @pytest.mark.parametrize("name", BASES)
 def test_no_mutant_of_many_is_accepted_that_admits_more_than_is_true(name):
     accepted, beyond = hold(name, 2500, 12)
-    assert accepted > 100
-    assert beyond > 20
+    assert accepted > 200
+    assert beyond > 40
 
 
 def half(move, step):
@@ -270,7 +306,7 @@ def test_the_base_is_accepted_and_the_second_checker_agrees(name):
     document |= {"digest": digest_of(document)}
     proved, why, rows = verdict(document)
     assert not why
-    assert reached(document) == pytest.approx(rows, rel=LATTICE)
+    assert reached(document) == pytest.approx(rows, rel=LATTICE[name] + OWN)
     least = document["delta"] - document["rounds_delta"]
     assert proved.reached <= least
     if name in ("mixed", "pure"):

@@ -24,11 +24,11 @@ class SquaresOfMu:
 def test_gaussians_lose_what_one_of_their_sum_of_squares_does():
     """The largest sound budget of mu^2 is exact: no adaptive choice of sigma changes it."""
     mu = 0.5
-    found = worst_case("gaussian:0.2,gaussian:0.3", filter=SquaresOfMu(mu), epsilon=1.0, seconds=4)
+    found = worst_case("gdp:0.2,gdp:0.3", filter=SquaresOfMu(mu), epsilon=1.0, seconds=4)
     exact = GaussianDP(mu).hockey_stick(1.0)
     assert found.delta.lower <= exact * (1 + 1e-9)
     assert found.delta.upper == pytest.approx(exact, rel=0.05)
-    wider = worst_case("gaussian:0.2,gaussian:0.3", filter=SquaresOfMu(0.6), epsilon=1.0, seconds=4)
+    wider = worst_case("gdp:0.2,gdp:0.3", filter=SquaresOfMu(0.6), epsilon=1.0, seconds=4)
     assert wider.delta.lower > exact
 
 
@@ -43,6 +43,6 @@ def test_the_gaussian_filter_is_exact():
         running.spend(GaussianDP(filter_.mu / 2 * (1 - 1e-12)))
     assert not running.admits(GaussianDP(1e-4))
     assert filter_.price(BoundedRange(0.1))[0] == BoundedRange(0.1).gdp_mu
-    menu = "gaussian:0.1,gaussian:0.2"
+    menu = "gdp:0.1,gdp:0.2"
     found = worst_case(menu, filter=filter_, epsilon=1.0, seconds=2, tolerance=0.2)
     assert 0.1 * DELTA < found.delta.lower <= DELTA

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
@@ -73,13 +72,19 @@ def device_budget(
     found = worst_conversation(device, NO_DEVICE, WHOLE, epsilon=at)
     yield worst(quantity, "any sites and reports", found.delta)
     yield _adapting(quantity, device, at, trials, seed)
-    yield bound(quantity, "the device's budget, a pure filter", _pure(total * epsilon, at))
-    yield wrong(quantity, "the budget of one site", _pure(epsilon, at))
+    yield bound(
+        quantity, "the device's budget, a pure filter", PureDP(total * epsilon).hockey_stick(at)
+    )
+    yield wrong(quantity, "the budget of one site", PureDP(epsilon).hockey_stick(at))
 
     quantity = "delta, charged after the next check"
     late = worst_conversation(replace(device, locked=False), NO_DEVICE, WHOLE, epsilon=at)
     yield worst(quantity, "any sites and reports", late.delta)
-    yield bound(quantity, "the device's budget and one site's", _pure((total + 1) * epsilon, at))
+    yield bound(
+        quantity,
+        "the device's budget and one site's",
+        PureDP((total + 1) * epsilon).hockey_stick(at),
+    )
     yield wrong(quantity, "as if each were charged at once", found.delta.upper)
 
     quantity = "delta, the ads of one impression site"
@@ -88,8 +93,10 @@ def device_budget(
     ]
     delta = Bracket.largest(found.delta for found in either)
     yield worst(quantity, "any sites and reports", delta)
-    yield bound(quantity, "twice the device's budget", _pure(2 * total * epsilon, at))
-    yield wrong(quantity, "the quota is their budget", _pure(quota * epsilon / UNITS, at))
+    yield bound(quantity, "twice the device's budget", PureDP(2 * total * epsilon).hockey_stick(at))
+    yield wrong(
+        quantity, "the quota is their budget", PureDP(quota * epsilon / UNITS).hockey_stick(at)
+    )
 
 
 def _adapting(quantity: str, device: Device, at: float, trials: int, seed: int) -> GameRow:
@@ -107,8 +114,3 @@ def _adapting(quantity: str, device: Device, at: float, trials: int, seed: int) 
         adapt, family=device.claimed, rounds=device.total + 1, trials=trials, seed=seed
     )
     return played(quantity, "sites that adapt", result.delta(at, confidence=0.999))
-
-
-def _pure(epsilon: float, at: float) -> float:
-    """The delta at ``at`` of any epsilon-DP mechanism: that of randomized response."""
-    return max(0.0, -math.expm1(at - epsilon)) / (1.0 + math.exp(-epsilon))

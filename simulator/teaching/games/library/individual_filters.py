@@ -74,12 +74,12 @@ def individual_filters(
     quantity = "delta, dropped before the budget is passed"
     yield worst(quantity, "any queries", _worst(right, at))
     yield _played(quantity, right, at, trials=trials, seed=seed)
-    yield bound(quantity, "the budget of a record", _pure(epsilon, at))
+    yield bound(quantity, "the budget of a record", PureDP(epsilon).hockey_stick(at))
 
     quantity = "delta, dropped after the budget was passed"
     yield worst(quantity, "any queries", _worst(replace(right, rule="late"), at))
-    yield bound(quantity, "one query more than the budget", _pure(1.5 * epsilon, at))
-    yield wrong(quantity, "the budget of a record", _pure(epsilon, at))
+    yield bound(quantity, "one query more than the budget", PureDP(1.5 * epsilon).hockey_stick(at))
+    yield wrong(quantity, "the budget of a record", PureDP(epsilon).hockey_stick(at))
 
     quantity = "delta, the end of a budget is seen"
     for rule, what in (
@@ -88,7 +88,7 @@ def individual_filters(
     ):
         yield worst(quantity, what, _worst(replace(right, rule=rule), at))
     yield bound(quantity, "no more than certainty", 1.0)
-    yield wrong(quantity, "the budget of a record", _pure(epsilon, at))
+    yield wrong(quantity, "the budget of a record", PureDP(epsilon).hockey_stick(at))
     yield from _gaussian(queries, at, sigma, rho, trials=trials, seed=seed)
 
 
@@ -143,8 +143,3 @@ def _played(
         adapt, family=mechanism.claimed, rounds=mechanism.queries + 1, trials=trials, seed=seed
     )
     return played(quantity, "costs by the answers", result.delta(at, confidence=0.999))
-
-
-def _pure(epsilon: float, at: float) -> float:
-    """The delta at ``at`` of any epsilon-DP mechanism: that of randomized response."""
-    return max(0.0, -math.expm1(at - epsilon)) / (1.0 + math.exp(-epsilon))

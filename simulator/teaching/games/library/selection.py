@@ -62,17 +62,17 @@ class OneMore(RunCount):
 
     @property
     def mean(self) -> float:
-        """See :attr:`RunCount.mean`."""
+        """One more than that of ``runs``."""
         return 1.0 + self.runs.mean
 
     def between(self, below: ArrayLike, mass: ArrayLike, above: ArrayLike) -> NDArray[np.float64]:
-        """See :meth:`RunCount.between`: x f(x) grows by mass f(end) + below (f(end) - f(below))."""
+        """By x f(x), which grows by mass f(end) + below (f(end) - f(below))."""
         low, cell = np.asarray(below, dtype=float), np.asarray(mass, dtype=float)
         upto = self.runs.none + self.runs.between(np.zeros_like(low), low + cell, above)
         return np.asarray(cell * upto + low * self.runs.between(low, cell, above))
 
     def growth(self, epsilon: float, delta: float = 0.0) -> float:
-        """See :meth:`RunCount.growth`: epsilon more than that of ``runs``, an upper end; pure only.
+        """Epsilon more than that of ``runs``, an upper end; infinite where delta is above 0.
 
         (x f)' = f + x f'. With q <= e^epsilon t, x f' grows by e^epsilon times what f' does, and so
         does f(q) = (q/t) times the integral of f'(u q/t) over u < t: each (u q/t, u) is possible.

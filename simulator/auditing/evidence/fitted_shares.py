@@ -19,7 +19,7 @@ _AMONG_SCORES = 1.0
 
 
 @dataclass(frozen=True)
-class Calibration:
+class FittedShares:
     """Shares by bin, and the price of their choice.
 
     Attributes
@@ -47,7 +47,7 @@ def masses(shares: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return first / max(first.sum(), 1e-300), second / max(second.sum(), 1e-300)
 
 
-def estimates(centres: np.ndarray, counts: np.ndarray, rises: bool) -> Iterator[Calibration]:
+def estimates(centres: np.ndarray, counts: np.ndarray, rises: bool) -> Iterator[FittedShares]:
     """Estimates of different complexity.
 
     Parameters
@@ -58,26 +58,26 @@ def estimates(centres: np.ndarray, counts: np.ndarray, rises: bool) -> Iterator[
     """
     used = int(np.count_nonzero(counts.any(axis=0)))
     if used <= _FEW:
-        yield Calibration(frequencies(counts), 0.5 * used + _AMONG_SCORES)
+        yield FittedShares(frequencies(counts), 0.5 * used + _AMONG_SCORES)
     if rises and used > 2:
-        yield Calibration(logistic(centres, counts), 0.5 * 2 + _AMONG_SCORES)
+        yield FittedShares(logistic(centres, counts), 0.5 * 2 + _AMONG_SCORES)
         yield rising(counts)
 
 
-def split(counts: np.ndarray, below: int) -> Calibration:
+def split(counts: np.ndarray, below: int) -> FittedShares:
     """Shares of the event that the bin is one of the first ``below``, and of the rest."""
     two = np.stack([counts[:, :below].sum(axis=1), counts[:, below:].sum(axis=1)], axis=1)
     shares = np.repeat(frequencies(two), [below, counts.shape[1] - below])
-    return Calibration(shares, _AMONG_EVENTS, event=True)
+    return FittedShares(shares, _AMONG_EVENTS, event=True)
 
 
-def rising(counts: np.ndarray) -> Calibration:
+def rising(counts: np.ndarray) -> FittedShares:
     """Shares that rise with the score, by isotonic regression; the last bin apart."""
     plain = frequencies(counts)
     weights = counts.sum(axis=0) + 1.0
     found = isotonic_regression(plain[:-1], weights=weights[:-1])
     shares = np.concatenate([np.clip(found.x, 1e-9, 1.0 - 1e-9), plain[-1:]])
-    return Calibration(shares, 0.5 * len(found.blocks) + _AMONG_SCORES)
+    return FittedShares(shares, 0.5 * len(found.blocks) + _AMONG_SCORES)
 
 
 def logistic(centres: np.ndarray, counts: np.ndarray) -> np.ndarray:
