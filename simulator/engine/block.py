@@ -11,6 +11,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from simulator.adversaries.contract import Rule
+from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.reading import read
+from simulator.adversaries.program.rules import rule_of
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.programs import WORTH_COMPILING, ProgramEngine, program_engine
@@ -80,8 +83,6 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
     Raises NotApplicable for a generator, and for a rule that cannot be enumerated.
     """
     s = specification
-    if not isinstance(s.adversary, Rule):
-        raise NotApplicable("a generator's states cannot be enumerated: write a rule over a menu")
     found = _covering_engine(Played.of(s), s.rounds, b)
     if isinstance(found, str):
         raise NotApplicable(found)
@@ -91,9 +92,12 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
 @made_once(maxsize=16)
 def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
     """The engine, or why there is none; both are cached, as either may take seconds."""
-    rule, family, relation, filter_ = played.terms
-    menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
+    s = played.specification
     try:
+        rule = s.adversary
+        if not isinstance(rule, Rule):
+            rule = rule_of(machine_of(read(rule)), s.family, s.relation)
+        menu = Menu.of(rule, s.family, s.relation, s.filter, exchanged=bool(b))
         return CoveringEngine(menu, rounds)
     except NotApplicable as error:
         return str(error)

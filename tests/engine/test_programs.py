@@ -6,13 +6,14 @@ import pytest
 from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
+from simulator.adversaries.program.rules import rule_of
 from simulator.data import ADD_REMOVE
 from simulator.data.queries import counting_scores
 from simulator.engine import block as engines
 from simulator.engine.block import plays_without_lock, prepared_engine
 from simulator.engine.compiled import programs
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.compiled.programs import ProgramEngine, program_engine, rule_of
+from simulator.engine.compiled.programs import ProgramEngine, program_engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.sampling import Guarded, Steered, Tilted

@@ -59,10 +59,19 @@ FLOATS = ("0.0", "-0.0", "0.5", "1.0", "-2.5", "1e308", "5e-324", "2.0**53", "NA
 
 
 class Author:
-    """Writes one adversary; ``pick`` chooses one of several things."""
+    """Writes one adversary; ``choose`` chooses one of several things.
 
-    def __init__(self, pick: Callable[[Sequence], object]) -> None:
-        self.pick, self.loops = pick, 0
+    A ``finite`` one tosses no coins, and its mechanisms answer with 0 or 1.
+    """
+
+    def __init__(self, choose: Callable[[Sequence], object], finite: bool = False) -> None:
+        self.choose, self.finite, self.loops = choose, finite, 0
+
+    def pick(self, options: Sequence) -> object:
+        """One of several things; without coins where there are none."""
+        if self.finite and isinstance(options[0], str):
+            options = [each for each in options if "coins" not in each]
+        return self.choose(options)
 
     def program(self) -> str:
         """The source of a module with the function ``adversary``."""
@@ -108,7 +117,7 @@ class Author:
             return [f"{pad}m = {self.pick(('WEAK', 'STRONG', 'COIN'))}"]
         if kind == "swap":
             return [f"{pad}i, x, y = j, y, x" if self.chance(2) else f"{pad}i, j = j, i"]
-        if kind == "rare":
+        if kind == "rare" and not self.finite:
             return [f"{pad}if coins.random() < 0.03:", *self.body(indent + 1, depth - 1)]
         if kind == "if":
             lines = [f"{pad}if {self.bool(2)}:", *self.body(indent + 1, depth - 1)]
@@ -119,6 +128,8 @@ class Author:
             return self.round(indent)
         if kind == "jump" and self.loops:
             return [f"{pad}if {self.bool(1)}:", f"{pad}    {self.pick(('break', 'continue'))}"]
+        if kind in ("rare", "jump"):
+            return [f"{pad}i += 1"]
         self.loops += 1
         if kind == "while":
             lines = [f"{pad}while {self.bool(2)}:", *self.round(indent + 1)]
@@ -151,6 +162,9 @@ class Author:
             f"Laplace(ALICE, STAKES[{self.int(1)} % 3])",
             f"Geometric(ALICE, clipped({self.float(1)}, 0.1))",
         ))  # fmt: skip
+        if self.finite:
+            parameter = self.pick(("e", "mixed(i, j, x, y, p)", "STAKES[1 if p else 0]"))
+            mechanism = f"RandomizedResponse(ALICE, {parameter})"
         return ["    " * indent + f"answer = yield {pair}, {mechanism}"]
 
     def int(self, depth: int) -> str:

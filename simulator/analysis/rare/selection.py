@@ -93,7 +93,7 @@ def chosen(
     if theta is not None:
         return Tilted(theta)
     s, b = question.specification, question.experiment
-    if method in ("auto", "covering"):
+    if method == "covering" or (method == "auto" and s.is_rule):
         try:
             return covering(question)
         except NotApplicable as error:

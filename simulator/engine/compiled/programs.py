@@ -8,18 +8,11 @@ is played in Python, which draws the same from the block's seeds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from simulator.adversaries.contract import Challenge, Rule, check_mechanism
-from simulator.adversaries.program.compiling import step_of
-from simulator.adversaries.program.fixed import interval, is_settled
-from simulator.adversaries.program.forms import Machine, MenuEntry
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.reading import read
-from simulator.data.databases import Database, Relation
+from simulator.adversaries.program.rules import rule_of
 from simulator.engine.compiled.compiling import make_callable, numba_is_installed
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound
@@ -29,9 +22,6 @@ from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 from simulator.foundations.uninterrupted import uninterrupted
-from simulator.mechanisms import Free, ScalarMechanism
-from simulator.mechanisms.base import ScalarPair
-from simulator.theory.guarantees.interface import Guarantee
 
 WORTH_COMPILING = 500_000
 """Rounds of an experiment from which on compiling, which takes some two seconds, is worth it."""
@@ -69,50 +59,6 @@ def program_engine(specification: Specification) -> ProgramEngine:
     if kernel.complaint:
         raise NotApplicable(kernel.complaint)
     return ProgramEngine(kernel)
-
-
-def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> Rule:
-    """The program as a rule; raises NotApplicable where its menu needs Python."""
-    menu = tuple(challenge_of(entry, family, relation) for entry in machine.menu)
-    if not menu:
-        raise NotApplicable(f"{machine.name} sends no challenge")
-    step = step_of(machine)
-    return Rule(step.function, menu, state=step.state, name=machine.name)
-
-
-def challenge_of(entry: MenuEntry, family: Guarantee, relation: Relation) -> Challenge:
-    """A challenge of the menu, of which every property holds in all rounds.
-
-    A computed parameter may have any value that the family allows. Raises NotApplicable.
-    """
-    made: Any = entry.mechanism
-    if isinstance(made, tuple):
-        kind, fixed = made[0], dict(made[1])
-        name = kind.parameter_name
-
-        def make(parameter: Any) -> ScalarMechanism:
-            mechanism: ScalarMechanism = kind(**fixed, **{name: parameter})
-            return mechanism
-
-        ends = interval(lambda x: check_mechanism(make(x), family, relation))
-        if ends is None:
-            raise NotApplicable(f"no {name} of {kind.__name__} is in the family {family}")
-        mechanism, example = make(Free(*ends)), make(ends[1])
-    else:
-        mechanism = example = made
-    databases = entry.database_0, entry.database_1
-    if not all(type(each) is Database for each in databases):
-        raise NotApplicable("a database is of a class of the user's")
-    if not is_settled((*databases, example)):
-        raise NotApplicable(f"{example!r} may differ from round to round")
-    try:
-        pair = example.pair(*databases, relation)
-        answer = pair.sample(0, np.random.default_rng(0))
-    except Exception as error:
-        raise NotApplicable(f"{example!r} cannot be played: {error}") from None
-    if type(pair) is not ScalarPair or type(answer) is not float:
-        raise NotApplicable(f"{example!r} does not answer with a number")
-    return Challenge(*databases, mechanism)
 
 
 def require_free_digits(kernel: Engine | TiltedEngine, specification: Specification) -> None:
