@@ -169,7 +169,7 @@ def test_a_number_that_does_not_fit_is_played_by_python(monkeypatch):
         played.append(block)
         return play_as_generator(*block)
 
-    monkeypatch.setattr(programs, "play_interpreted", play)
+    monkeypatch.setattr(programs, "play_as_generator", play)
     s = Specification(climbing, FAMILY, 100, 4, seed=1)
     engine = program_engine(s)
     assert_plays_alike(engine, s)
