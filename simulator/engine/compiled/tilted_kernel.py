@@ -41,7 +41,7 @@ from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
 
-class Measure(NamedTuple):
+class MeasureArrays(NamedTuple):
     """A measure as a kernel reads it.
 
     Attributes
@@ -66,7 +66,7 @@ class Measure(NamedTuple):
     sign: float
 
     @classmethod
-    def of(cls, sampling: RoundByRound, menu: Menu, rounds: int) -> Measure:
+    def of(cls, sampling: RoundByRound, menu: Menu, rounds: int) -> MeasureArrays:
         """The measure for one call of a kernel, which writes on ``work``."""
         grid, (first, last) = sampling.grid, sampling.span
         tilts = tilt_table(menu, sampling)
@@ -279,7 +279,7 @@ class TiltedEngine:
         Raises Breach.
         """
         menu = self.menus[b]
-        measure = Measure.of(sampling, menu, rounds)
+        measure = MeasureArrays.of(sampling, menu, rounds)
         kept = KeptTilted(
             losses,
             log_weights,
