@@ -168,7 +168,8 @@ TYPED: dict[tuple[str, str], Typed] = {
     **{(name, "float"): Typed("float", f"math.{name}({{0}})")
        for name in ("tanh", "atan", "asinh", "erf", "erfc")},
     ("fabs", "float"): Typed("float", "abs({0})"),
-    ("copysign", "float"): Typed("float", "math.copysign({0}, {1})"),
+    # the sign of NaN, which shows here alone, differs between compilers
+    ("copysign", "float"): Typed("float", "math.copysign({0}, {1})", "{1} != {1}"),
     ("isnan", "float"): Typed("bool", "{0} != {0}"),
     ("isinf", "float"): Typed("bool", "np.isinf({0})"),
     ("isfinite", "float"): Typed("bool", "{0} - {0} == 0.0"),
