@@ -1,60 +1,45 @@
 """Play one block of one experiment; a pure function of (specification, b, block).
 
-This is Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), played trial after trial. A
-generator adversary is interpreted, or compiled where the game is large and its source is in the
-closed form; a :class:`~simulator.adversaries.contract.Rule` is played by a compiled kernel, plain
-or tilted, or from its enumerated states under a covering measure.
+Algorithm 1 plays a generator adversary, see :mod:`simulator.engine.algorithm_1`; in a large game, a
+compiled kernel does where its source is in the closed form. A compiled kernel plays a
+:class:`~simulator.adversaries.contract.Rule`, plain or tilted; under a covering measure it is
+played from its enumerated states. Engines but the first are imported when they are first used.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from simulator.adversaries.contract import Rule
-from simulator.adversaries.program.machine import machine_of
-from simulator.adversaries.program.reading import read
-from simulator.adversaries.program.rules import rule_of
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.compiled.programs import WORTH_COMPILING, ProgramEngine, program_engine
-from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.enumerated.covering import CoveringEngine
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
 
+if TYPE_CHECKING:
+    from simulator.engine.compiled.programs import ProgramEngine
+    from simulator.engine.compiled.tilted_kernel import TiltedEngine
+    from simulator.engine.enumerated.covering import CoveringEngine
+
+WORTH_COMPILING = 500_000
+"""Rounds of an experiment from which on compiling a generator, some two seconds, is worth it."""
+
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
 
 
-class BlockEngine(Protocol):
-    """An engine that plays blocks of the specification for which it was made."""
-
-    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
-        """Play one block of experiment ``b``."""
-
-
-class Interpreter:
-    """The engine that plays any adversary in Python, without preparation."""
-
-    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
-        """Play one block of experiment ``b``."""
-        return play_interpreted(specification, b, block)
-
-
 def play_block(specification: Specification, b: int, block: int) -> Outcome:
-    """Play one block of experiment ``b``."""
-    return engine_of(specification, b).play_block(specification, b, block)
-
-
-def engine_of(specification: Specification, b: int) -> BlockEngine:
-    """The engine for a specification's adversary and sampling; the only choice of engine."""
+    """Play one block of experiment ``b``, by the engine for its adversary and its sampling."""
     s = specification
     if isinstance(s.sampling, Covering):
-        return covering_engine(s, b)
-    return prepared_engine(s) or Interpreter()
+        return covering_engine(s, b).play_block(s, b, block)
+    engine = prepared_engine(s)
+    if engine is None:
+        return play_as_generator(s, b, block)
+    return engine.play_block(s, b, block)
 
 
 def engine_for(specification: Specification) -> Engine:
@@ -74,6 +59,8 @@ def _engine(played: Played) -> Engine:
 
 @made_once(maxsize=32)
 def _tilted_engine(played: Played) -> TiltedEngine:
+    from simulator.engine.compiled.tilted_kernel import TiltedEngine
+
     return TiltedEngine.build(*played.terms)
 
 
@@ -92,11 +79,14 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
 @made_once(maxsize=16)
 def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
     """The engine, or why there is none; both are cached, as either may take seconds."""
+    from simulator.adversaries.program.rules import rule_of_source
+    from simulator.engine.enumerated.covering import CoveringEngine
+
     s = played.specification
     try:
         rule = s.adversary
         if not isinstance(rule, Rule):
-            rule = rule_of(machine_of(read(rule)), s.family, s.relation)
+            rule = rule_of_source(rule, s.family, s.relation)
         menu = Menu.of(rule, s.family, s.relation, s.filter, exchanged=bool(b))
         return CoveringEngine(menu, rounds)
     except NotApplicable as error:
@@ -122,10 +112,18 @@ def prepared_engine(specification: Specification) -> Engine | TiltedEngine | Pro
 @made_once(maxsize=32)
 def _program_engine(played: Played, plain: bool) -> ProgramEngine | str:
     """The engine of a generator's program, or why it is interpreted; both are cached."""
+    from simulator.engine.compiled.programs import program_engine
+
     try:
         return program_engine(played.specification)
     except Exception as error:  # the user's code may raise anything
         return str(error)
+
+
+def repeats_of(specification: Specification) -> int:
+    """How often a compiled rule's kernel has played trials again in Python, in this process."""
+    engine = prepared_engine(specification)
+    return getattr(engine.kernel, "repeats", 0) if engine else 0
 
 
 def plays_without_lock(specification: Specification) -> bool:

@@ -37,8 +37,6 @@ class Tilted:
     theta: float
 
     kind: ClassVar[str] = "tilted"
-    pilot: ClassVar[Callable[..., Sampling]]
-    """``Tilted.pilot(...)`` chooses a measure on held-out draws; set here by a higher room."""
 
     def __post_init__(self) -> None:
         # a plain float, not -0.0, so that equal measures have equal texts and draws
@@ -248,22 +246,22 @@ def phase_of(rounds: int, phases: int) -> np.ndarray:
     return np.arange(rounds) * phases // rounds
 
 
-def level_chooser(sampling: RoundByRound, rounds: int) -> Callable[[int, float], int]:
-    """The function ``level(i, loss)``: the level in use in round ``i`` at a signed loss so far."""
-    grid = sampling.grid.tolist()
-    if len(grid) == len(grid[0]) == 1:
-        only = grid[0][0]
+def theta_chooser(sampling: RoundByRound, rounds: int) -> Callable[[int, float], float]:
+    """The function ``theta(i, loss)``: the theta of round ``i`` at a signed loss so far."""
+    thetas = sampling.levels[sampling.grid].tolist()
+    if len(thetas) == len(thetas[0]) == 1:
+        only: float = thetas[0][0]
         return lambda i, loss: only
     low, high = sampling.span
-    last = len(grid[0]) - 1
+    last = len(thetas[0]) - 1
     # exactly as the compiled kernel computes it, as a loss may lie on a column's edge
     each = (last + 1) / (high - low)
-    row_of = [grid[phase] for phase in phase_of(rounds, len(grid)).tolist()]
+    row_of = [thetas[phase] for phase in phase_of(rounds, len(thetas)).tolist()]
 
-    def level(i: int, loss: float) -> int:
+    def theta(i: int, loss: float) -> float:
         if low <= loss < high:
             place = int((loss - low) * each)
             return row_of[i][place if place < last else last]
         return row_of[i][0 if -math.inf < loss < low else last]
 
-    return level
+    return theta

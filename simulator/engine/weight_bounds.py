@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from simulator.adversaries.contract import Rule
 from simulator.engine.block import covering_engine, tilted_engine_for
-from simulator.engine.compiled.tilted_kernel import largest_psi
 from simulator.engine.sampling import Covering, Guarded, Sampling, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import NotApplicable
@@ -56,5 +55,7 @@ def weight_exponent(sampling: Sampling | None) -> tuple[float, float] | None:
 @lru_cache(maxsize=256)
 def menu_psi_bound(played: Played, b: int, theta: float, rounds: int) -> float:
     """``largest_psi`` of the rule's menu, cached."""
+    from simulator.engine.compiled.tilted_kernel import largest_psi
+
     engine = tilted_engine_for(played.specification)
     return largest_psi(engine.menus[b], theta, rounds)

@@ -62,9 +62,6 @@ class Scalars:
     sample_piece : ``(params, pieces, row, noise) -> answer`` draws from the piece in that row of a
         table.
     whole : whether its answers are 1 apart, so that thresholds lie between them.
-    draws : the draws of ``sample``, where they are always the same, in their order: u of
-        ``noise.random``, e of ``standard_exponential``, n of ``standard_normal``; and
-        ``tilted_draws`` those of ``sample_tilted``.
     """
 
     name: str
@@ -82,8 +79,6 @@ class Scalars:
     piece: Callable[[Numbers, float, float, float, Any], None] | None = None
     sample_piece: Callable[[Numbers, np.ndarray, int, np.random.Generator], float] | None = None
     whole: bool = False
-    draws: str = ""
-    tilted_draws: str = ""
 
 
 class Pair(Protocol):
@@ -195,8 +190,7 @@ class Mechanism(ABC):
 def no_outcomes(name: str) -> NotApplicable:
     """The error of a mechanism or pair that can be neither tilted nor enumerated."""
     return NotApplicable(
-        f"{name} has neither a tilted sampler nor a list of outcomes; "
-        'use the method "splitting" or "plain"'
+        f"{name} has neither a tilted sampler nor a list of outcomes: play it without a measure"
     )
 
 
@@ -238,12 +232,12 @@ class PlainPair:
 class ScalarPair:
     """A pair played by scalar functions on a prepared tuple of numbers."""
 
-    __slots__ = ("params", "row", "scalars")
+    __slots__ = ("params", "scalars")
 
     def __init__(self, scalars: Scalars, row: Sequence[float], parameter: float) -> None:
         params = [0.0] * scalars.width(row)  # Python floats, which are faster than numpy's
         scalars.prepare(row, parameter, params)
-        self.scalars, self.row = scalars, row
+        self.scalars = scalars
         self.params = tuple(map(float, params))
 
     def sample(self, b: int, noise: np.random.Generator) -> float:
@@ -324,9 +318,6 @@ class ScalarMechanism(PairMechanism):
 
     scalars: ClassVar[Scalars]
     parameter_name: ClassVar[str] = "epsilon"
-    same_row: ClassVar[bool] = False
-    """Whether ``pair`` has the same row for every parameter, and the guarantee is the weaker, or
-    the stronger, the larger the parameter; a subclass states it for itself."""
 
     @property
     def parameter(self) -> float | Free:

@@ -74,7 +74,6 @@ class Exponential(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = EXPONENTIAL
-    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_query("exponential", self.query)

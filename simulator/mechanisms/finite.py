@@ -127,8 +127,6 @@ FINITE = Scalars(
     sample_tilted=_sample_tilted,
     outcomes=lambda params: [float(i) for i in range(int(params[0]))],
     mass=_mass,
-    draws="u",
-    tilted_draws="u",
 )
 
 

@@ -138,8 +138,6 @@ GAUSSIAN = Scalars(
     piece_width=5 + STRIPS,
     piece=_piece,
     sample_piece=_sample_piece,
-    draws="n",
-    tilted_draws="n",
 )
 
 
@@ -162,7 +160,6 @@ class Gaussian(ScalarMechanism):
 
     scalars: ClassVar[Scalars] = GAUSSIAN
     parameter_name: ClassVar[str] = "sigma"
-    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_noise("Gaussian", self.query, "sigma", self.sigma)

@@ -171,7 +171,6 @@ GEOMETRIC = Scalars(
     piece=_piece,
     sample_piece=_sample_piece,
     whole=True,
-    draws="ee",
 )
 
 
@@ -192,7 +191,6 @@ class Geometric(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = GEOMETRIC
-    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_query("Geometric", self.query)

@@ -150,8 +150,6 @@ LAPLACE = Scalars(
     piece_width=14,
     piece=_piece,
     sample_piece=_sample_piece,
-    draws="eu",
-    tilted_draws="ue",
 )
 
 
@@ -172,7 +170,6 @@ class Laplace(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = LAPLACE
-    same_row: ClassVar[bool] = True
 
     def __init__(self, query: Query, epsilon: float | Free) -> None:
         _set_query(self, query)

@@ -70,8 +70,6 @@ RANDOMIZED_RESPONSE = Scalars(
     sample_tilted=_sample_tilted,
     outcomes=lambda params: (0.0, 1.0),
     mass=_mass,
-    draws="u",
-    tilted_draws="u",
 )
 
 
@@ -92,7 +90,6 @@ class RandomizedResponse(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = RANDOMIZED_RESPONSE
-    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_query("randomized response", self.query)

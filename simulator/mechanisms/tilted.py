@@ -22,18 +22,16 @@ class TiltedLaw:
     Attributes
     ----------
     psi : ln E0[e^{theta L}], of the finite losses.
-    draws : the draws of a ``draw``, see ``Scalars.draws``.
     answers : the answers of which ``sample`` draws an index; None where it draws the answer itself.
     """
 
-    __slots__ = ("answers", "draws", "params", "psi", "sample", "tilted")
+    __slots__ = ("answers", "params", "psi", "sample", "tilted")
 
     def __init__(self, pair: ScalarPair, theta: float, answers: Sequence[Any] | None) -> None:
         self.params = pair.params
         self.tilted = pair.tilted(theta)
         self.psi = self.tilted[0]
         self.answers = answers
-        self.draws = pair.scalars.tilted_draws
         self.sample: Any = pair.scalars.sample_tilted
 
     def draw(self, noise: np.random.Generator) -> Any:

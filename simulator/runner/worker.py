@@ -9,8 +9,8 @@ from typing import Any
 
 import cloudpickle
 
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import Outcome, Specification, play_block
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.tally import Tally
 from simulator.engine.reproducibility import doubt
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
@@ -103,7 +103,7 @@ def play(specification: Specification, b: int, block: int) -> Outcome | Tally:
     except (DpcomposeError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        play_interpreted(specification, b, block)
+        play_as_generator(specification, b, block)
         raise Breach(
             f"{specification.name} raised {one_line(error)} in experiment {b}, block {block}, "
             "but only when compiled"

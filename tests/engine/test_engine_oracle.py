@@ -12,9 +12,9 @@ from scipy import stats
 import simulator.engine.block
 from simulator import Laplace, PureDP
 from simulator.adversaries import Rule
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import Specification, engine_for, play_block
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.specification import Played
 from simulator.theory import ApproxDP
 from tests.helpers.games import (
@@ -81,7 +81,7 @@ def test_the_kernel_uncompiled_is_the_interpreter_draw_for_draw(name, monkeypatc
     monkeypatch.setattr(simulator.engine.block, "engine_for", uncompiled)
     s = specification(rule, family)
     for b in (0, 1):
-        kernel, generator = play_block(s, b, 1), play_interpreted(s, b, 1)
+        kernel, generator = play_block(s, b, 1), play_as_generator(s, b, 1)
         assert kernel.losses.tolist() == generator.losses.tolist()
         assert kernel.views == generator.views
 
@@ -90,7 +90,7 @@ def test_the_kernel_uncompiled_is_the_interpreter_draw_for_draw(name, monkeypatc
 def test_the_compiled_kernel_is_the_interpreter_for_every_kind_of_mechanism():
     s = specification(EVERY_KIND, ANYTHING)
     for b in (0, 1):
-        kernel, generator = play_block(s, b, 1), play_interpreted(s, b, 1)
+        kernel, generator = play_block(s, b, 1), play_as_generator(s, b, 1)
         assert kernel.losses.tolist() == generator.losses.tolist()
         assert kernel.views == generator.views
 
@@ -197,16 +197,16 @@ def test_mechanisms_that_draw_in_another_way_give_the_same_law(adversary, b):
 
 
 def b_ignored(kernel):
-    return lambda b, *rest: kernel(0, *rest)
+    return lambda b, *rest, **sums: kernel(0, *rest, **sums)
 
 
 def experiments_exchanged(kernel):
-    return lambda b, *rest: kernel(1 - b, *rest)
+    return lambda b, *rest, **sums: kernel(1 - b, *rest, **sums)
 
 
 def sign_flipped(kernel):
-    def broken(*arguments):
-        status = kernel(*arguments)
+    def broken(*arguments, **sums):
+        status = kernel(*arguments, **sums)
         losses = next(a for a in arguments[8:] if isinstance(a, np.ndarray) and a.ndim == 1)
         losses *= -1.0
         return status
@@ -215,12 +215,12 @@ def sign_flipped(kernel):
 
 
 def coins_for_noise(kernel):
-    def broken(*arguments):
+    def broken(*arguments, **sums):
         exchanged = list(arguments)
         places = [i for i, a in enumerate(arguments) if isinstance(a, np.random.Generator)]
         for place, other in zip(places, reversed(places)):
             exchanged[place] = arguments[other]
-        return kernel(*exchanged)
+        return kernel(*exchanged, **sums)
 
     return broken
 
@@ -259,4 +259,4 @@ def test_the_oracle_tells_a_mechanism_with_half_the_noise():
     s = specification(Rule(always, on_alice(Laplace(ALICE, 0.7))), ApproxDP(2.0, 0.3))
     lying = Rule(always, on_alice(HalfTheNoise(ALICE, 0.7)))
     with pytest.raises(AssertionError):
-        assert_same_views(play_interpreted(s, 0, 0), compose_block(s, 0, 0, as_generator(lying)))
+        assert_same_views(play_as_generator(s, 0, 0), compose_block(s, 0, 0, as_generator(lying)))

@@ -9,12 +9,12 @@ import pytest
 
 from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query, simulate
 from simulator.adversaries import Rule
-from simulator.analysis.rare.leaks import covers, unsampled_leak
+from simulator.analysis.leaks import covers, unsampled_leak
 from simulator.data import ADD_REMOVE, counting_scores
+from simulator.engine.challenges import MOST_KEPT, Challenges
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import psi_bound, tilted_row
-from simulator.engine.interpreted.prepared import MAX_PREPARED, Prepared
 from simulator.engine.sampling import Covering, Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import total_psi_bound
@@ -295,11 +295,11 @@ def test_challenges_that_cannot_be_hashed_do_not_fill_the_memory():
     query = counting_query("alice")
     query_of = type("Unhashable", (type(query),), {"__hash__": None})("alice")
     challenge = WITHOUT_ALICE, WITH_ALICE, Laplace(query_of, 0.2)
-    prepared = Prepared(Specification(always, PureDP(0.2), 5, 1, sampling=Tilted(1.0)), 0)
-    for _ in range(MAX_PREPARED + 100):
-        prepared.law_of(prepared.ready(challenge), 0)
-    assert not prepared.by_value
-    assert not prepared.by_objects
+    family = Challenges(Specification(always, PureDP(0.2), 5, 1, sampling=Tilted(1.0)), 0)
+    for _ in range(MOST_KEPT + 100):
+        family.checked(challenge).tilted(1.0)
+    assert not family.by_value
+    assert not family.by_object
 
 
 # Input.

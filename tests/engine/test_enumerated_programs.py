@@ -12,9 +12,9 @@ import pytest
 from simulator import PureDP, RandomizedResponse
 from simulator.adversaries.registry import make
 from simulator.data import ADD_REMOVE
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import covering_engine
 from simulator.engine.enumerated import programs
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, NotApplicable
 from tests.helpers.natural_programs import ALICE, EVERYONE, NATURAL, STRONG, WEAK, WITHOUT
@@ -111,7 +111,7 @@ def test_samples_are_inside_of_the_exact_law(name):
     """Means of e^{L / 2} within 5 standard deviations, which fails falsely once in a million."""
     s = Specification(NATURAL[name], FAMILY, 12, 1500, seed=11)
     for b, sign in ((0, 1.0), (1, -1.0)):
-        losses = play_interpreted(s, b, 0).losses
+        losses = play_as_generator(s, b, 0).losses
         values = np.exp(0.5 * sign * losses)
         exact = math.exp(moments(NATURAL[name], 12, b).log_moment(0.5))
         assert abs(values.mean() - exact) <= 5.0 * values.std() / math.sqrt(len(values))

@@ -1,6 +1,7 @@
 """Guarded play: compiled against interpreted, its weights against enumeration, and its bound."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -8,15 +9,9 @@ import pytest
 import simulator.engine.block
 from simulator import Gaussian, Laplace, RandomizedResponse
 from simulator.adversaries import Rule
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import play_block, tilted_engine_for
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.interpreted.interpreter import (
-    Trial,
-    play_interpreted,
-    play_trial,
-    tilted_draw,
-)
-from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound, weight_exponent
@@ -34,7 +29,7 @@ from tests.helpers.small_games import (
     on_alice,
     survey,
 )
-from tests.helpers.trees import Script, approx, leaves
+from tests.helpers.trees import Script, approx, by_algorithm_1, leaves
 
 GUARDS = [
     Guarded(Tilted(0.7), 1.3, 0.2),
@@ -80,7 +75,7 @@ def test_the_compiled_kernel_is_the_interpreter_bit_for_bit(rule):
         assert tilted_engine_for(s).complaint == ""
         for b in (0, 1):
             for block in range(s.blocks):
-                assert_same(play_block(s, b, block), play_interpreted(s, b, block))
+                assert_same(play_block(s, b, block), play_as_generator(s, b, block))
 
 
 def test_a_filter_and_a_free_parameter_uncompiled(monkeypatch):
@@ -99,21 +94,20 @@ def test_a_filter_and_a_free_parameter_uncompiled(monkeypatch):
         for sampling in GUARDS:
             s = specification(rule, sampling, rounds=20, keep_views=4, filter=filter_)
             for b in (0, 1):
-                assert_same(play_block(s, b, 1), play_interpreted(s, b, 1))
+                assert_same(play_block(s, b, 1), play_as_generator(s, b, 1))
 
 
 # --- against every view ----------------------------------------------------------------------
 
 
-def by_interpreter(s, b, draws):
-    prepared = Prepared(s, b)
-    trial = Trial(keep_answers=True, keep_path=False)
-    noise = Script(draws)
-    if isinstance(s.sampling, Guarded):
-        trial.guards = noise.random() < s.sampling.share
-    play_trial(prepared, 0, np.random.default_rng(0), tilted_draw(prepared, noise), trial)
-    log_weight = s.sampling.log_weight(trial.log_weight, trial.log_guard)
-    return tuple(trial.answers), trial.loss, log_weight
+class Drawn(NamedTuple):
+    """The draws of a play."""
+
+    draws: tuple
+
+
+def by_generator(s, b, draws):
+    return by_algorithm_1(s, b, Drawn(draws))
 
 
 def by_kernel(s, b, draws):
@@ -160,7 +154,7 @@ def assert_exact(s, b, play):
 @pytest.mark.parametrize("name", ["exponential", "leaky", "above threshold"])
 def test_every_view_weighs_what_it_should(name, sampling, b):
     s = Specification(adaptive(name), ANYTHING, 3, 10, sampling=sampling)
-    assert_exact(s, b, by_interpreter)
+    assert_exact(s, b, by_generator)
     assert_exact(s, b, by_kernel)
 
 
@@ -168,7 +162,7 @@ def test_every_view_weighs_what_it_should(name, sampling, b):
 def test_every_view_of_a_generator_and_under_a_filter():
     for b in (0, 1):
         s = Specification(survey, ANYTHING, 3, 10, sampling=GUARDS[1])
-        assert_exact(s, b, by_interpreter)
+        assert_exact(s, b, by_generator)
         s = Specification(FINITE, ANYTHING, 3, 10, sampling=GUARDS[1], filter=SumFilter(1.6, 0.1))
         assert_exact(s, b, by_kernel)
 
@@ -177,7 +171,7 @@ def test_a_guard_that_weighs_nothing_is_caught(monkeypatch):
     monkeypatch.setattr(Guarded, "log_weight", lambda self, beside, guard: beside)
     s = Specification(adaptive("exponential"), ANYTHING, 3, 10, sampling=GUARDS[0])
     with pytest.raises(AssertionError):
-        assert_exact(s, 0, by_interpreter)
+        assert_exact(s, 0, by_generator)
 
 
 # --- its bound -------------------------------------------------------------------------------

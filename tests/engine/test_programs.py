@@ -10,12 +10,12 @@ from simulator.adversaries.program.rules import rule_of
 from simulator.data import ADD_REMOVE
 from simulator.data.queries import counting_scores
 from simulator.engine import block as engines
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import plays_without_lock, prepared_engine
 from simulator.engine.compiled import programs
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.programs import ProgramEngine, program_engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.sampling import Guarded, Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
@@ -58,7 +58,7 @@ def assert_plays_alike(engine, s):
     for b in (0, 1):
         for number in range(s.blocks):
             ours = outcome_of(lambda: engine.play_block(s, b, number))  # noqa: B023
-            assert ours == outcome_of(lambda: play_interpreted(s, b, number))  # noqa: B023
+            assert ours == outcome_of(lambda: play_as_generator(s, b, number))  # noqa: B023
 
 
 @pytest.mark.parametrize("name", NATURAL)
@@ -167,9 +167,9 @@ def test_a_number_that_does_not_fit_is_played_by_python(monkeypatch):
 
     def play(*block):
         played.append(block)
-        return play_interpreted(*block)
+        return play_as_generator(*block)
 
-    monkeypatch.setattr(programs, "play_interpreted", play)
+    monkeypatch.setattr(programs, "play_as_generator", play)
     s = Specification(climbing, FAMILY, 100, 4, seed=1)
     engine = program_engine(s)
     assert_plays_alike(engine, s)

@@ -203,9 +203,8 @@ DEFECTS = (
         "engine/test_engine_weighted.py engine/test_guarded.py",
     ),
     Defect(
-        "engine/interpreted/interpreter.py",
-        "trial.log_weight += law.psi - thetas[level] * loss",
-        "trial.log_weight -= thetas[level] * loss", "a weight without psi",
+        "engine/trials.py", "self.log_beside += self.law.psi - self.theta * loss",
+        "self.log_beside -= self.theta * loss", "a weight without psi",
         "analysis/rare/test_exactness.py",
     ),
     Defect(
@@ -281,7 +280,7 @@ DEFECTS = (
         "alpha for alpha / 2 in a band", "analysis/estimation/test_error_levels.py",
     ),
     Defect(
-        "analysis/estimation/difference.py", "one[0] - other[1], one[1] - other[0]",
+        "analysis/estimation/differences.py", "one[0] - other[1], one[1] - other[0]",
         "one[0] - other[0], one[1] - other[1]", "the wrong ends are subtracted",
         "analysis/estimation/test_differences.py",
     ),

@@ -14,9 +14,10 @@ import pytest
 
 from simulator import RandomizedResponse
 from simulator.data.databases import ADD_REMOVE
+from simulator.engine.algorithm_1 import play_trial
+from simulator.engine.challenges import Challenges
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.interpreted.interpreter import Trial, play_trial, tilted_draw
-from simulator.engine.interpreted.prepared import Prepared
+from simulator.engine.trials import TiltedTrial, Tilting
 from simulator.mechanisms import Exponential
 
 
@@ -115,12 +116,11 @@ class Script:
         return next(self.draws)
 
 
-def interpreted(s, b, leaf):
-    """The interpreter's play with the leaf's draws: answers, signed loss, log-weight."""
-    prepared = Prepared(s, b)
-    trial = Trial(keep_answers=True, keep_path=False)
-    coins = np.random.default_rng(0)
-    play_trial(prepared, 0, coins, tilted_draw(prepared, Script(leaf.draws)), trial)
+def by_algorithm_1(s, b, leaf):
+    """Algorithm 1 with the leaf's draws: answers, signed loss, log-weight."""
+    coins, noise = np.random.default_rng(0), Script(leaf.draws)
+    trial = TiltedTrial(Tilting.of(s, b), 0, coins, noise, s.filter, keep_answers=True)
+    play_trial(Challenges(s, b), trial)
     return tuple(trial.answers), trial.loss, trial.log_weight
 
 
@@ -134,7 +134,7 @@ def by_kernel(s, b, leaf):
     return tuple(answers[0].tolist()), float(signed[0]), float(log_weights[0])
 
 
-def assert_exact(s, b, play=interpreted):
+def assert_exact(s, b, play=by_algorithm_1):
     """Q(view) W(view) = P_b(view) for every view, and Q is a law: then E_Q[W f] = E_b[f] for all f.
 
     The play must give the very answers that the tilted law puts at these draws.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from simulator.adversaries.contract import Challenge, Rule, check_mechanism
 from simulator.adversaries.program.compiling import step_of
 from simulator.adversaries.program.fixed import interval, is_settled
 from simulator.adversaries.program.forms import Machine, MenuEntry
+from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.reading import read
 from simulator.data.databases import Database, Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms import Free, ScalarMechanism
@@ -24,6 +27,13 @@ class ProgramRule(Rule):
 
     _: KW_ONLY
     machine: Machine
+
+
+def rule_of_source(
+    adversary: Callable[..., Any], family: Guarantee, relation: Relation
+) -> ProgramRule:
+    """The program of a generator adversary as a rule; raises NotApplicable, with the reason."""
+    return rule_of(machine_of(read(adversary)), family, relation)
 
 
 def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> ProgramRule:

@@ -9,6 +9,7 @@ replayed view that continues, with the coins of its path.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +17,12 @@ import numpy as np
 
 from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
 from simulator.analysis.estimation import Estimate, splitting_runs
-from simulator.engine.interpreted.interpreter import Trial, play_trial
-from simulator.engine.interpreted.prepared import Prepared
-from simulator.engine.interpreted.ready import Ready
+from simulator.analysis.rare.reading import RareChoice, RarePlay
+from simulator.engine.algorithm_1 import play_trial
+from simulator.engine.challenges import Challenges, CheckedPair
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.specification import Specification
+from simulator.engine.trials import Trial
 from simulator.foundations.errors import Refusal
 from simulator.foundations.seeds import Pilot, Stream, generator, pilot_generators, record, restore
 from simulator.foundations.stages import in_stages, stage
@@ -50,33 +52,45 @@ class Path:
 START = Path((), ())
 
 
-def split(
-    specification: Specification,
-    b: int,
-    epsilon: float,
-    trials: int,
-    confidence: float = 0.95,
-) -> tuple[Estimate, Estimate]:
-    """Tail and hockey-stick divergence at ``epsilon`` in experiment ``b``, by splitting.
+def split(choice: RareChoice) -> Splits:
+    """Play RUNS runs with ``trials // RUNS`` paths at every level.
 
-    ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
-    runs starts ``trials // RUNS`` paths at every level. Both ends hold for any number of runs: the
-    lower one is a betting bound, the upper one the bound of the family. Raises Refusal if the pilot
-    does not reach ``epsilon``, or too few runs do.
+    Raises Refusal if the pilot does not reach the epsilon.
     """
-    s = replace(specification, sampling=None)
-    paths = max(20, trials // RUNS)
+    start = time.perf_counter()
+    q = choice.question
+    s, b, epsilon = replace(q.specification, sampling=None), q.experiment, q.epsilon
+    assert epsilon is not None
+    paths = max(20, s.trials // RUNS)
     with stage("choosing levels"):
-        levels = pilot_levels(s, b, epsilon, paths)
-    tails, deltas = [], []
-    for run in in_stages(range(RUNS), "splitting"):
-        tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
-        tails.append(tail)
-        deltas.append(delta)
-    return (
-        splitting_runs(tails, confidence, ceiling=tail_ceiling(s, epsilon)),
-        splitting_runs(deltas, confidence, ceiling=delta_ceiling(s, epsilon)),
-    )
+        levels = [*pilot_levels(s, b, epsilon, paths), epsilon]
+    runs = [one_run(s, b, levels, paths, run) for run in in_stages(range(RUNS), "splitting")]
+    return Splits(
+        choice=choice, point=epsilon, method="splitting", trials=s.trials, runs=runs,
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits(RarePlay):
+    """The independent, unbiased estimates of the runs, each of the tail and the divergence."""
+
+    runs: list[tuple[float, float]]
+
+    def at(self, epsilon: float, confidence: float) -> tuple[Estimate, Estimate]:
+        """The tail and the divergence at the point; raises Refusal elsewhere.
+
+        Both ends hold for any number of runs: the lower one is a betting bound, the upper one the
+        bound of the family. Raises Refusal if too few runs reach the point.
+        """
+        if epsilon != self.point:
+            raise Refusal(f"splitting has estimated at {self.point:g} alone, not at {epsilon:g}")
+        s = self.choice.question.specification
+        tail, delta = (
+            splitting_runs(each, confidence, ceiling=ceiling(s, epsilon))
+            for each, ceiling in zip(zip(*self.runs), (tail_ceiling, delta_ceiling))
+        )
+        return tail, delta
 
 
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
@@ -85,14 +99,14 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
     A path that equals a level up to rounding has not passed it.
     """
     noise, coins = pilot_generators(s.seed, s.task, Pilot.SPLITTING_LEVELS)
-    prepared = Prepared(s, b)
+    family = Challenges(s, b)
     starts = [START]
     levels: list[float] = []
     while len(levels) < MOST_LEVELS:
         peaks = []
         tracks = []
         for number in range(paths):
-            track = play_on(prepared, b, starts[number % len(starts)], coins, noise)
+            track = play_on(family, starts[number % len(starts)], coins, noise)
             tracks.append(track)
             peaks.append(float(track.signed.max()))
         level = beyond(next_level(np.array(peaks), s.rounds), s.rounds)
@@ -124,18 +138,18 @@ def one_run(
     """
     noise = generator(s.seed, s.task, Stream.mechanism(b), run)
     coins = generator(s.seed, s.task, Stream.COINS, run)
-    prepared = Prepared(s, b)
+    family = Challenges(s, b)
     starts = [START]
     passed = 1.0
     for level in levels[:-1]:
         chosen = noise.integers(len(starts), size=paths)
-        tracks = [play_on(prepared, b, starts[c], coins, noise) for c in chosen]
+        tracks = [play_on(family, starts[c], coins, noise) for c in chosen]
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
         if not starts:
             return 0.0, 0.0
         passed *= len(starts) / paths
     chosen = noise.integers(len(starts), size=paths)
-    ends = np.array([play_on(prepared, b, starts[c], coins, noise).end for c in chosen])
+    ends = np.array([play_on(family, starts[c], coins, noise).end for c in chosen])
     epsilon = levels[-1]
     above = np.mean(ends > beyond(epsilon, s.rounds))
     return passed * float(above), passed * float(np.mean(excess(ends, epsilon)))
@@ -169,22 +183,37 @@ class Track:
         return Path(self.coins, self.answers[: int(passed.argmax()) + 1])
 
 
+class Continued(Trial):
+    """A trial that begins with the answers of a path, and goes on with the mechanisms'."""
+
+    __slots__ = ("known",)
+
+    def __init__(self, known: tuple[Any, ...], *terms: Any, **kept: Any) -> None:
+        super().__init__(*terms, **kept)
+        self.known = known
+
+    def draw(self, pair: CheckedPair, b: int) -> Any:
+        """The path's answer of the round, or the mechanism's on database ``b``."""
+        if self.round < len(self.known):
+            return pair.received(self.known[self.round])
+        return super().draw(pair, b)
+
+
 def play_on(
-    prepared: Prepared,
-    b: int,
-    path: Path,
-    coins: np.random.Generator,
-    noise: np.random.Generator,
+    family: Challenges, path: Path, coins: np.random.Generator, noise: np.random.Generator
 ) -> Track:
     """Replay a path and play it to the end with fresh noise; an empty path draws its own coins."""
     stood = path.coins or record(coins)
-    known = len(path.answers)
-
-    def draw(ready: Ready, trial: Trial, i: int) -> Any:
-        return path.answers[i] if i < known else ready.pair.sample(b, noise)
-
-    trial = Trial(keep_answers=True, keep_path=True)
-    play_trial(prepared, 0, restore(stood) if path.coins else coins, draw, trial)
+    trial = Continued(
+        path.answers,
+        0,
+        restore(stood) if path.coins else coins,
+        noise,
+        family.specification.filter,
+        keep_answers=True,
+        keep_path=True,
+    )
+    play_trial(family, trial)
     assert trial.answers is not None
     losses = np.array(trial.path)
-    return Track(stood, tuple(trial.answers), -losses if b else losses)
+    return Track(stood, tuple(trial.answers), -losses if family.experiment else losses)

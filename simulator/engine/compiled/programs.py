@@ -9,22 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.operations import HELPERS
-from simulator.adversaries.program.reading import read
-from simulator.adversaries.program.rules import rule_of
+from simulator.adversaries.program.rules import rule_of_source
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.compiled.compiling import make_callable, numba_is_installed
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 from simulator.foundations.uninterrupted import uninterrupted
-
-WORTH_COMPILING = 500_000
-"""Rounds of an experiment from which on compiling, which takes some two seconds, is worth it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class ProgramEngine:
             require_free_digits(self.kernel, s)
             return self.kernel.play_block(s, b, block)
         except DpcomposeError:  # Python raises the same, where it does
-            return play_interpreted(s, b, block)
+            return play_as_generator(s, b, block)
 
 
 def program_engine(specification: Specification) -> ProgramEngine:
@@ -52,7 +47,7 @@ def program_engine(specification: Specification) -> ProgramEngine:
     s = specification
     if not numba_is_installed():
         raise NotApplicable("numba is not installed")
-    rule = rule_of(machine_of(read(s.adversary)), s.family, s.relation)
+    rule = rule_of_source(s.adversary, s.family, s.relation)
     uninterrupted(lambda: make_callable(*HELPERS.values()))
     kind = Engine if s.sampling is None else TiltedEngine
     kernel = kind.build(rule, s.family, s.relation, s.filter)

@@ -48,7 +48,6 @@ SCALED_LAPLACE = Scalars(
     prepare=_prepare,
     sample=_sample,
     loss=_loss,
-    draws="eu",
 )
 
 

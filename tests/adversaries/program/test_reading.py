@@ -249,7 +249,8 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
         "    a = yield PAIR, STRONG if y == 11 and a > 0 else WEAK",
         "while True:\n    x = coins.random() - coins.random()\n"
         "    a = yield PAIR, STRONG if x > 0 else WEAK",
-        "n = 3\nwhile True:\n    c = 0\n    for _ in range(n):\n        n, c = 1, c + 1\n    n = 3\n"
+        "n = 3\nwhile True:\n    c = 0\n    for _ in range(n):\n        n, c = 1, c + 1\n"
+        "    n = 3\n"
         "    yield PAIR, STRONG if c == 3 else WEAK",
         "a = 0.0\nwhile True:\n    x = max(0, a)\n"
         "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",

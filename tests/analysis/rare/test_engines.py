@@ -12,9 +12,9 @@ from scipy.stats import norm
 import simulator.engine.block
 from simulator import Gaussian, Laplace, RandomizedResponse
 from simulator.adversaries import Rule
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import play_block, tilted_engine_for
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.sampling import Steered, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.mechanisms import Exponential, Free, Geometric
@@ -112,7 +112,7 @@ def test_the_compiled_kernel_is_the_interpreter_bit_for_bit(name):
         assert tilted_engine_for(s).complaint == ""
         for b in (0, 1):
             for block in range(s.blocks):
-                assert_same(play_block(s, b, block), play_interpreted(s, b, block))
+                assert_same(play_block(s, b, block), play_as_generator(s, b, block))
 
 
 def test_free_parameters_of_every_kind_uncompiled(monkeypatch):
@@ -128,7 +128,7 @@ def test_free_parameters_of_every_kind_uncompiled(monkeypatch):
     for sampling in (Tilted(1.3), Tilted(-0.6), STEERED):
         s = specification(FREE, sampling)
         for b in (0, 1):
-            assert_same(play_block(s, b, 1), play_interpreted(s, b, 1))
+            assert_same(play_block(s, b, 1), play_as_generator(s, b, 1))
 
 
 @pytest.mark.nightly
@@ -137,7 +137,7 @@ def test_a_filter_refuses_the_same_rounds_in_both():
     s = specification(TABLES, STEERED, filter=filter_)
     for b in (0, 1):
         outcome = play_block(s, b, 0)
-        assert_same(outcome, play_interpreted(s, b, 0))
+        assert_same(outcome, play_as_generator(s, b, 0))
         assert any(math.isnan(answer) for view in outcome.views for answer in view.answers)
 
 
@@ -150,7 +150,7 @@ def test_a_loss_on_a_columns_edge_is_steered_alike():
     rule = Rule(always, on_alice(RandomizedResponse(ALICE, 0.3)))
     s = specification(rule, ON_EDGES, rounds=40, trials=400, block_size=400, keep_views=0)
     for b in (0, 1):
-        assert_same(play_block(s, b, 0), play_interpreted(s, b, 0))
+        assert_same(play_block(s, b, 0), play_as_generator(s, b, 0))
 
 
 def mean_weight_z(s, b, play):

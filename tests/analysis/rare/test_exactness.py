@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 
-import simulator.engine.interpreted.interpreter
+from experiments.figures.rare_error import doob_sample
 from simulator import simulate
 from simulator.analysis.rare import enumerate_states
 from simulator.data import ADD_REMOVE
-from simulator.engine.interpreted.prepared import Prepared
-from simulator.engine.sampling import Tilted, level_chooser
+from simulator.engine.challenges import Challenges
+from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Specification
+from simulator.engine.trials import TiltedTrial
 from simulator.errors import NotApplicable
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.theory.filters.advanced import WhitehouseFilter
@@ -33,10 +34,10 @@ from tests.helpers.small_games import (
 )
 from tests.helpers.trees import (
     assert_exact,
+    by_algorithm_1,
     by_kernel,
     expectation,
     hockey_stick,
-    interpreted,
     law_of,
     leaves,
     masses,
@@ -102,7 +103,7 @@ def test_one_draw_has_the_tilted_law_and_its_weight(name, theta):
 
 
 def test_answers_without_a_list_have_no_tilted_law():
-    with pytest.raises(NotApplicable, match='use the method "splitting" or "plain"'):
+    with pytest.raises(NotApplicable, match="nor a list of outcomes"):
         tilted_law(Unlisted(0.4).pair(WITHOUT_ALICE, WITH_ALICE), 1.0)
     with pytest.raises(NotApplicable, match="round 1, trial 0: Unlisted"):
         simulate(unlisted, ANYTHING, 3, 10, sampling=Tilted(1.0), jobs=1)
@@ -132,7 +133,7 @@ def test_plain_python_with_a_list_of_outcomes(sampling, b):
 
 
 @pytest.mark.parametrize("b", [0, 1])
-@pytest.mark.parametrize("play", [interpreted, by_kernel])
+@pytest.mark.parametrize("play", [by_algorithm_1, by_kernel])
 @pytest.mark.parametrize("filter_", [SumFilter(1.6, 0.1), WhitehouseFilter(4.0, 0.2, 0.1)])
 def test_refused_rounds_weigh_nothing(filter_, play, b):
     refused = 0
@@ -182,7 +183,7 @@ def test_the_graph_is_the_enumeration(name, filter_, b):
 def test_doobs_measure_has_no_variance(name, b):
     s = specification(adaptive(name), Tilted(0.0))
     exact = expectation(leaves(s.adversary, ROUNDS, b, s.sampling), hockey_stick(0.35))
-    signed, log_weights = enumerate_states(s, b).sample(0.35, 200, np.random.default_rng(5))
+    signed, log_weights = doob_sample(enumerate_states(s, b), 0.35, 200, np.random.default_rng(5))
     values = [math.exp(w) * hockey_stick(0.35)(x) for x, w in zip(signed, log_weights)]
     np.testing.assert_allclose(values, exact, rtol=1e-10)
 
@@ -201,59 +202,43 @@ def patched(monkeypatch, name):
 
         monkeypatch.setattr(TiltedLaw, "__init__", broken)
     elif name == "theta of the other experiment":
-        init = Prepared.__init__
+        init = Challenges.__init__
 
         def broken(self, specification, b):
             init(self, specification, b)
             self.exchanged = not self.exchanged
 
-        monkeypatch.setattr(Prepared, "__init__", broken)
+        monkeypatch.setattr(Challenges, "__init__", broken)
     else:
-        draw_of = simulator.engine.interpreted.interpreter.tilted_draw
-        monkeypatch.setattr("tests.helpers.trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
+        monkeypatch.setattr("tests.helpers.trees.TiltedTrial", BROKEN_TRIALS[name])
 
 
-def wrong_sign(draw_of):
-    def make(prepared, noise):
-        draw = draw_of(prepared, noise)
+class WrongSign(TiltedTrial):
+    """The sign of the weight is wrong."""
 
-        def broken(pair, trial, i):
-            before = trial.log_weight
-            answer = draw(pair, trial, i)
-            trial.log_weight = 2 * before - trial.log_weight
-            return answer
-
-        return broken
-
-    return make
+    def account(self, loss):
+        before = self.log_beside
+        super().account(loss)
+        self.log_beside = 2 * before - self.log_beside
 
 
-def steered_late(draw_of):
+class SteeredLate(TiltedTrial):
     """The weight is taken at the theta of the loss after the answer."""
 
-    def make(prepared, noise):
-        draw = draw_of(prepared, noise)
-        s = prepared.specification
+    def draw(self, pair, b):
+        self.pair = pair
+        return super().draw(pair, b)
 
-        def broken(ready, trial, i):
-            before = trial.log_weight
-            answer = draw(ready, trial, i)
-            loss = ready.pair.loss(answer)
-            if loss < math.inf:
-                level = level_chooser(s.sampling, s.rounds)(i, trial.loss + loss)
-                theta = float(s.sampling.levels[level])
-                trial.log_weight = before + prepared.law_of(ready, level).psi - theta * loss
-            return answer
-
-        return broken
-
-    return make
+    def account(self, loss):
+        self.theta = self.theta_of(self.round, self.loss + loss)
+        self.law = self.pair.tilted(self.theta)
+        super().account(loss)
 
 
-BROKEN_DRAWS = {"sign of the weight": wrong_sign, "steering after the answer": steered_late}
+BROKEN_TRIALS = {"sign of the weight": WrongSign, "steering after the answer": SteeredLate}
 
 
-@pytest.mark.parametrize("name", ["psi", "theta of the other experiment", *BROKEN_DRAWS])
+@pytest.mark.parametrize("name", ["psi", "theta of the other experiment", *BROKEN_TRIALS])
 def test_a_broken_play_is_caught(monkeypatch, name):
     patched(monkeypatch, name)
     for b in (0, 1):

@@ -9,9 +9,9 @@ from scipy import stats
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import counting_query, counting_scores
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import Specification
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.views.views import replay
 from simulator.foundations.errors import Breach, BrokenPromise
 from simulator.mechanisms import AboveThreshold, Cells, Laplace, PostProcessed
@@ -66,7 +66,7 @@ def one_of_each(coins):
 @pytest.mark.parametrize("b", [0, 1])
 def test_one_of_each_plays_and_replays(b):
     specification = Specification(one_of_each, FAMILY, rounds=10, trials=60, keep_views=60)
-    outcome = play_interpreted(specification, b, 0)
+    outcome = play_as_generator(specification, b, 0)
     assert not np.isnan(outcome.losses).any()
     for view, loss in zip(outcome.views, outcome.losses, strict=True):
         again = replay(view, one_of_each, FAMILY)
@@ -108,11 +108,11 @@ def shame(coins):
 def test_ten_rounds_of_name_and_shame_name_alice():
     # exactly: 1 - 0.95^10 of the trials of experiment 1; false alarm 1e-6
     specification = Specification(shame, ApproxDP(0.0, 0.05), rounds=10, trials=4_000)
-    losses = play_interpreted(specification, 1, 0).losses
+    losses = play_as_generator(specification, 1, 0).losses
     named = int(np.isinf(losses).sum())
     assert stats.binomtest(named, len(losses), 1 - 0.95**10).pvalue > 1e-6
     assert stats.binomtest(named, len(losses), 0.05).pvalue < 1e-6
-    hidden = play_interpreted(specification, 0, 0).losses
+    hidden = play_as_generator(specification, 0, 0).losses
     assert hidden == pytest.approx(np.full(len(hidden), -10 * math.log1p(-0.05)), rel=1e-12)
 
 
@@ -131,10 +131,10 @@ def test_one_median_answer_breaks_its_promise_and_ends_the_play():
     with pytest.raises(
         BrokenPromise, match=r"LocalSensitivityMedian.* promised 0\.1, a round lost"
     ):
-        play_interpreted(specification, 0, 0)
+        play_as_generator(specification, 0, 0)
 
 
 def test_mechanisms_outside_the_family_are_refused():
     specification = Specification(shame, PureDP(5.0), rounds=1, trials=1, relation=ADD_REMOVE)
     with pytest.raises(Breach, match="outside the family"):
-        play_interpreted(specification, 0, 0)
+        play_as_generator(specification, 0, 0)

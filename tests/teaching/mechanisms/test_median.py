@@ -195,9 +195,7 @@ def test_sampling_and_loss():
         np.testing.assert_allclose([pair.loss(y) for y in sample[:50]], expected, atol=1e-12)
 
 
-def test_the_draws_are_those_that_are_stated():
-    """An exponential, then a uniform number: the order in which draws are made ahead."""
-    assert SCALED_LAPLACE.draws == "eu"
+def test_an_answer_draws_an_exponential_and_then_a_uniform_number():
     noise, single = np.random.default_rng(5), np.random.default_rng(5)
     for n in range(100):
         answer = SCALED_LAPLACE.sample((0.0, 1.0, 2.0, 3.0, 0.4), n % 2, noise)

@@ -1,16 +1,16 @@
 """A challenge that repeats is prepared once, and anew as soon as anything inside of it changes."""
 
 import enum
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 
+import simulator.engine.challenges
 from simulator import (
     Database,
-    Gaussian,
     Laplace,
     PureDP,
     RandomizedResponse,
@@ -20,15 +20,13 @@ from simulator import (
 from simulator.adversaries.contract import Challenge
 from simulator.data import ADD_REMOVE, function_query
 from simulator.data.queries import counting_scores
-from simulator.engine.interpreted import prepared as prepared_challenges
-from simulator.engine.interpreted.interpreter import play_interpreted
-from simulator.engine.interpreted.prepared import Prepared
-from simulator.engine.sampling import Tilted
+from simulator.engine.algorithm_1 import play_as_generator
+from simulator.engine.challenges import MOST_KEPT, Challenges
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
 from simulator.identity.keys import is_fixed
-from simulator.mechanisms import Free, Geometric, Mechanism
-from simulator.theory import GaussianDP
+from simulator.mechanisms import Free, Mechanism
+from simulator.mechanisms.laplace import LAPLACE
 from tests.helpers.oracle import compose_block
 
 EVERYONE = Database({"alice": 1, "others": 3})
@@ -186,8 +184,10 @@ def test_what_is_sent_is_taken_apart_once():
 
 def counted(monkeypatch, name):
     """The calls of a function that prepares challenges."""
-    calls, of = [], getattr(prepared_challenges, name)
-    monkeypatch.setattr(prepared_challenges, name, lambda *terms: calls.append(terms) or of(*terms))
+    calls, of = [], getattr(simulator.engine.challenges, name)
+    monkeypatch.setattr(
+        f"simulator.engine.challenges.{name}", lambda *terms: calls.append(terms) or of(*terms)
+    )
     return calls
 
 
@@ -222,29 +222,31 @@ def test_an_address_of_a_mechanism_that_was_kept_for_a_while_may_be_used_again()
         play(adversary, rounds=500, trials=1)
 
 
-def test_only_a_parameter_beyond_those_before_is_checked(monkeypatch):
-    databases = counted(monkeypatch, "check_databases")
-    mechanisms = counted(monkeypatch, "check_mechanism")
+def test_a_parameter_beyond_the_family_is_found_after_many_within():
+    def adversary(coins):
+        for epsilon in (0.1, 0.2, 0.15, 0.17, 0.21):
+            yield WITHOUT, EVERYONE, Laplace(ALICE, epsilon)
+
+    with pytest.raises(Breach, match=r"round 5, trial 0: Laplace.* outside the family"):
+        play(adversary, rounds=5)
+
+
+def test_a_loss_is_held_against_the_promise_of_its_own_parameter(monkeypatch):
+    """A loss that is too large at .15 is found, though it was allowed at .2 before."""
 
     def adversary(coins):
-        while True:
-            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
+        for epsilon in (0.1, 0.2, 0.15):
+            yield WITHOUT, EVERYONE, Laplace(ALICE, epsilon)
 
-    play(adversary, rounds=50, trials=1)
-    assert len(databases) == 2  # the play, and its repetition
-    played = [mechanism.epsilon for mechanism, *_ in mechanisms]
-    once = played[: len(played) // 2]
-    assert once * 2 == played
-    assert all(x == min(once[: i + 1]) or x == max(once[: i + 1]) for i, x in enumerate(once))
-    assert len(once) < 20
+    play(adversary, rounds=3)
 
-    def bold(coins):
-        yield WITHOUT, EVERYONE, Laplace(ALICE, 0.15)
-        while True:
-            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.25)
+    def too_large(params, answer):
+        epsilon = 1.0 / params[2]
+        return math.copysign(0.16 if math.isclose(epsilon, 0.15) else epsilon, answer)
 
-    with pytest.raises(Breach, match=r"round 2, trial 0: .*outside the family"):
-        play(bold)
+    monkeypatch.setattr(Laplace, "scalars", replace(LAPLACE, loss=too_large))
+    with pytest.raises(Breach, match=r"round 3.*broke its promise"):
+        play(adversary, rounds=3)
 
 
 class Doubled(Laplace):
@@ -310,31 +312,10 @@ def test_a_subclass_of_a_user_is_played_by_its_own_pair_and_row():
     for kind, witness in ((Doubled, doubled), (Stepped, stepped)):
         for b in (0, 1):
             plays = [
-                play_interpreted(Specification(ever_new(one, 0.05, 0.1), FAMILY, 30, 3), b, 0)
+                play_as_generator(Specification(ever_new(one, 0.05, 0.1), FAMILY, 30, 3), b, 0)
                 for one in (kind, witness)
             ]
             assert plays[0].losses.tolist() == plays[1].losses.tolist()
-
-
-def test_a_kept_row_plays_as_one_that_is_computed_in_every_round():
-    cases = [
-        (Laplace, 0.1, 0.2, FAMILY),
-        (RandomizedResponse, 0.1, 0.2, FAMILY),
-        (Geometric, 0.1, 0.2, FAMILY),
-        (Gaussian, 5.0, 9.0, GaussianDP(0.2)),
-    ]
-    for kind, low, high, family in cases:
-        anew = type("Anew", (kind,), {"__slots__": ()})  # does not state that its row is the same
-        for b, sampling in product((0, 1), (None, Tilted(1.5))):  # both, at b = 1: exchanged
-            plays = [
-                play_interpreted(
-                    Specification(ever_new(one, low, high), family, 20, 5, sampling=sampling), b, 0
-                )
-                for one in (kind, anew)
-            ]
-            assert plays[0].losses.tolist() == plays[1].losses.tolist()
-            if sampling is not None:
-                assert plays[0].log_weights.tolist() == plays[1].log_weights.tolist()
 
 
 def test_what_is_prepared_for_one_challenge_is_not_played_for_another():
@@ -357,7 +338,7 @@ def test_what_is_prepared_for_one_challenge_is_not_played_for_another():
     REMOVED = {person: full.remove(person) for person in ("alice", "bob")}
     s = Specification(mixed, FAMILY, 60, 20, keep_views=20)
     for b in (0, 1):
-        outcome, plays = play_interpreted(s, b, 0), compose_block(s, b, 0)
+        outcome, plays = play_as_generator(s, b, 0), compose_block(s, b, 0)
         assert [view.answers for view in outcome.views] == [tuple(p.answers) for p in plays]
         assert outcome.losses.tolist() == [p.loss for p in plays]
 
@@ -369,15 +350,25 @@ def test_what_is_kept_is_bounded():
             yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
             yield WITHOUT, EVERYONE, Laplace(query, 0.1)
 
-    s = Specification(ever_new, FAMILY, 5, 1)
-    prepared = Prepared(s, 0)
+    family = Challenges(Specification(ever_new, FAMILY, 5, 1), 0)
     challenges = ever_new(np.random.default_rng(0))
-    for _ in range(prepared_challenges.MAX_PREPARED + 100):
-        prepared.ready(next(challenges))
-    assert len(prepared.by_value) == len(prepared.by_objects)
-    held = [len(one.by_parameter) for one in prepared.by_value.values()]
-    assert sum(held) <= prepared_challenges.MAX_PREPARED
-    assert max(held) <= prepared_challenges.MOST_PARAMETERS
+    for _ in range(2 * MOST_KEPT):
+        family.checked(next(challenges))
+    assert len(family.by_value) == MOST_KEPT
+    assert len(family.by_object) <= MOST_KEPT
+
+
+def test_a_challenge_of_the_first_rounds_is_found_after_many_that_are_new(monkeypatch):
+    checks = counted(monkeypatch, "check_mechanism")
+    kept = Laplace(ALICE, 0.2)
+    family = Challenges(Specification(ever_new(Laplace, 0.1, 0.2), FAMILY, 5, 1), 0)
+    first = family.checked((WITHOUT, EVERYONE, kept))
+    for i in range(2 * MOST_KEPT):
+        family.checked((WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 1e-6 * i)))
+    before = len(checks)
+    for mechanism in (kept, Laplace(ALICE, 0.2)):
+        assert family.checked((WITHOUT, EVERYONE, mechanism)) is first
+    assert len(checks) == before
 
 
 class Side(enum.Enum):

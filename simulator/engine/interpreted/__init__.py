@@ -1,1 +1,0 @@
-"""The engine that plays any generator and any mechanism in Python."""
