@@ -48,7 +48,7 @@ def step_of(machine: Machine) -> Step:
     points: dict[int, None] = {}
     shares = False
     while True:
-        writer = Writer(machine, tuple(points), shares)
+        writer = StepWriter(machine, tuple(points), shares)
         try:
             text = writer.text()
         except Again as found:
@@ -64,7 +64,7 @@ def step_of(machine: Machine) -> Step:
         return Step(namespace["step"], text, state)
 
 
-class Writer:
+class StepWriter:
     """Writes the text of one step.
 
     Attributes
