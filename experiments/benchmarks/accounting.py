@@ -64,14 +64,10 @@ class Question:
 
     def words(self, tolerance: float) -> list[str]:
         """The same as a command."""
-        written = ",".join(f"{value!r}x{count}" for value, count in self.rounds)
-        given = (
-            ["--sigma", written, "--rate", str(RATE)]
-            if self.sampled
-            else ["--round-epsilon", written]
-        )
+        rate = f",{RATE}" if self.sampled else ""
+        given = [f"{self.mechanism}:{value!r}{rate}*{count}" for value, count in self.rounds]
         return [
-            *("bounds", "--mechanism", self.mechanism, *given, "--delta", str(DELTA)),
+            *("bounds", *given, "--delta", str(DELTA)),
             *("--bound", "privacy-loss-distribution", "--tolerance", repr(tolerance)),
         ]
 

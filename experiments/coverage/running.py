@@ -21,7 +21,7 @@ from experiments.coverage.exchanged import estimate_exchanged
 from experiments.coverage.subject import Subject
 from experiments.coverage.truth import CELLS, Bracket, Law, law_of
 from simulator.analysis.estimation import Estimate
-from simulator.analysis.rare import RareEvent, estimate_rare
+from simulator.analysis.rare import RareEvent, Setting, estimate_rare
 from simulator.errors import NotApplicable, Refusal
 
 CONFIDENCE = 0.95
@@ -110,8 +110,8 @@ def play(
             warnings.simplefilter("ignore")
             event = call(
                 subject.player, subject.family, subject.rounds, case.trials, **target,
-                experiment=case.experiment, method=case.method, seed=case.seed,
-                filter=subject.filter, confidence=CONFIDENCE, jobs=1, progress=False,
+                experiment=case.experiment, method=case.method, confidence=CONFIDENCE,
+                seed=case.seed, setting=Setting(filter=subject.filter, jobs=1, progress=False),
             )  # fmt: skip
     except (Refusal, NotApplicable) as refusal:
         return [unanswered(case, subject, by, "refused", str(refusal))]

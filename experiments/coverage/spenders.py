@@ -15,7 +15,7 @@ from experiments.coverage.entries import Entry, gaussian, geometric, laplace, rr
 from experiments.coverage.subject import Subject
 from experiments.coverage.truth import CELLS, Bracket, law_of
 from simulator import Account, PureDP
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 
 # steps and generators of a suite: their arguments are those of the contract
 # mypy: disallow-untyped-defs=False
@@ -171,7 +171,7 @@ def width(number: int, trials: int = TRIALS) -> Width:
     allowed = Account().then(str(subject.family), ROUNDS).delta(epsilon).upper
     event = estimate_rare(
         subject.player, subject.family, ROUNDS, trials, epsilon=epsilon, method="auto",
-        seed=SEED, jobs=1, progress=False,
+        seed=SEED, setting=Setting(jobs=1, progress=False),
     )  # fmt: skip
     found = event.delta
     return Width(subject.name, epsilon, truth, truth.upper / allowed, found.lower, found.upper)

@@ -19,12 +19,13 @@ from experiments.play import label_of
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured
-from simulator.analysis.rare import StateGraph, enumerate_states, pilot_tilt, steer
+from simulator.analysis.rare import Rehearsals, StateGraph, enumerate_states, pilot_tilt, steer
 from simulator.analysis.rare.covering import cover
 from simulator.analysis.result import Result
+from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.sampling import Sampling, Tilted
 from simulator.engine.specification import Specification
-from simulator.errors import Refusal
+from simulator.errors import NotApplicable, Refusal
 from simulator.runner.play import run
 from simulator.theory import parse_guarantee
 
@@ -79,7 +80,7 @@ def error_at(
     measures: dict[str, Sampling | None] = {"plain": Tilted(0.0), "tilted": None, "steered": None}
     for method, choose in (("tilted", pilot_tilt), ("steered", steer)):
         try:
-            measures[method] = choose(s, b, epsilon)[0]
+            measures[method] = choose(Rehearsals.of(s, b), epsilon)[0]
         except Refusal:
             measures[method] = None
     measures["covering"] = cover(s, b, epsilon)
@@ -95,10 +96,44 @@ def error_at(
         deviations = [value / exact - 1.0 for value in estimates]
         mean_square = sum(d * d for d in deviations) / max(len(deviations), 1)
         errors[method] = math.sqrt(mean_square) if enough else None
-    signed, log_weights = graph.sample(epsilon, s.trials, np.random.default_rng(s.seed))
+    signed, log_weights = doob_sample(graph, epsilon, s.trials, np.random.default_rng(s.seed))
     weighted = np.exp(log_weights) * -np.expm1(np.minimum(epsilon - signed, 0.0))
     errors["doob"] = abs(float(weighted.mean()) / exact - 1.0)
     return errors
+
+
+def doob_sample(
+    graph: StateGraph, epsilon: float, trials: int, noise: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw paths from Doob's transform for delta(``epsilon``).
+
+    Returns the signed losses and log-weights ln dP_b/dQ, shape (trials,) each. Raises
+    NotApplicable if the event is impossible.
+    """
+    values = [excess(graph.signed, epsilon)]  # the expected excess from every node on
+    for layer in reversed(graph.layers):
+        values.insert(0, layer.expectation(values[0]))
+    total = float(graph.start @ values[0])
+    if total <= 0.0:
+        raise NotApplicable(f"no play of this adversary loses more than {epsilon:g}")
+    wanted = graph.start * values[0]
+    place = np.searchsorted(np.cumsum(wanted), noise.random(trials) * wanted.sum(), "right")
+    log_weights = np.log(total) - np.log(values[0][place])
+    for layer, before, after in zip(graph.layers, values, values[1:]):
+        ways = layer.mass * after[layer.follow]
+        share = ways / np.where(before > 0.0, before, 1.0)[layer.source]
+        # each node has a unit of the line; a draw within it takes one of the node's ways
+        ends = np.cumsum(share)
+        starts = np.searchsorted(layer.source, np.arange(layer.nodes))
+        base = np.concatenate(([0.0], ends))[starts]
+        last = np.searchsorted(layer.source, place, "right") - 1
+        chosen = np.searchsorted(ends, base[place] + noise.random(trials), "right")
+        chosen = np.clip(chosen, starts[place], last)
+        while (missed := ways[chosen] <= 0.0).any():  # rounding has run past a node's last way
+            chosen[missed] -= 1
+        log_weights += np.log(before[place]) - np.log(after[layer.follow[chosen]])
+        place = layer.follow[chosen]
+    return graph.signed[place], log_weights
 
 
 def estimate(s: Specification, b: int, epsilon: float) -> float | None:

@@ -50,7 +50,8 @@ def families(promise: tuple[float, float]) -> dict[str, dict[str, int]]:
     """The rounds of each kind that its filters admit, and that any sound filter can."""
     found = {}
     for kind, share in SHARES.items():
-        size, name = promise[0] / share, "gdp" if kind == "gaussian" else kind
+        size = promise[0] / share
+        name = "gdp" if kind == "gaussian" else kind
         own = certified_filter(f"{name}:{size!r}", *promise, plan=f"{name}:{size!r}")
         planned = planned_rounds(own, name, size)
         cell = {"renyi": renyi_rounds(promise, kind, size), "planned": planned}

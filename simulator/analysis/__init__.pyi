@@ -1,5 +1,5 @@
 from .estimation import Estimate
-from .rare import Covering, Guarded, RareEvent, Steered, Tilted, estimate_rare
+from .rare import Covering, Guarded, RareEvent, Setting, Steered, Tilted, estimate_rare
 from .result import Result
 from .verification import Check, verify
 
@@ -10,6 +10,7 @@ __all__ = [
     "Guarded",
     "RareEvent",
     "Result",
+    "Setting",
     "Steered",
     "Tilted",
     "estimate_rare",

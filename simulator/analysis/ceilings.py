@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from simulator import theory
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
-from simulator.theory import BoundOnComposition, Composition, bounds_for
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
@@ -43,8 +43,9 @@ def epsilon_ceiling(specification: Specification, delta: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _bounds(family: Guarantee, rounds: int) -> tuple[BoundOnComposition, ...]:
-    found = bounds_for(Composition.repeat(family, rounds))
+def _bounds(family: Guarantee, rounds: int) -> tuple[theory.BoundOnComposition, ...]:
+    # the bounds load every engine of privacy loss distributions, for weighted samples alone
+    found = theory.bounds_for(theory.Composition.repeat(family, rounds))
     return tuple(one for one in found if one.kind in ("upper", "exact") and not one.bound.costly)
 
 

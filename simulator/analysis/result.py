@@ -7,31 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.analysis import estimation
+from simulator.analysis import display, estimation
 from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
-from simulator.analysis.estimation import (
-    DeltaBand,
-    EmpiricalTradeOff,
-    Estimate,
-    Estimates,
-    MomentBand,
-    TailBand,
-    delta_log_bound,
-    tail_log_bound,
-)
 from simulator.analysis.estimation.estimates import at_points
-from simulator.analysis.loading import load_measured
-from simulator.analysis.rare.leaks import (
+from simulator.analysis.estimation.weight_bounds import delta_log_bound, tail_log_bound
+from simulator.analysis.leaks import (
     allowing_for,
     covers,
     refuse_if_leaks_matter,
     unsampled_leak,
 )
+from simulator.analysis.loading import load_measured
 from simulator.engine.block import covering_engine
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.outcomes.weighted_sample import WeightedSample
@@ -42,6 +33,16 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import require_distinguishable
 from simulator.foundations.validation import experiment_number, finite, open_probability, point
 from simulator.runner.measured import Measured
+
+if TYPE_CHECKING:
+    from simulator.analysis.estimation import (
+        DeltaBand,
+        EmpiricalTradeOff,
+        Estimate,
+        Estimates,
+        MomentBand,
+        TailBand,
+    )
 
 _PROBABILITY = (0.0, 1.0)
 
@@ -57,6 +58,13 @@ class Result(Measured):
     def of(cls, measured: Measured) -> Result:
         """The result with the measurements of a run."""
         return cls(**{field.name: getattr(measured, field.name) for field in fields(measured)})
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name} {value}" for name, value in display.facts(self).items())
+        return f"<{type(self).__name__}: {facts}>"
+
+    def _repr_html_(self) -> str:
+        return display.as_table(self)
 
     @staticmethod
     def load(folder: str | PathLike[str], **played: Any) -> Result:
@@ -322,8 +330,7 @@ class Result(Measured):
 
         A band such as ``result.delta_band`` draws itself alone, under any ``label``.
         """
-        # imports matplotlib, which most results do not need
-        from simulator.analysis.run_picture import panel
+        from simulator.analysis.run_picture import panel  # needs matplotlib, which few results do
 
         return panel(self, of, ax, confidence)
 

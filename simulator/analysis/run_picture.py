@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ from simulator.analysis.plots import (
 )
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import BandLike
-from simulator.analysis.result import Result
+from simulator.engine.specification import Specification
 from simulator.foundations.curves import new_axes
 from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.wording import count_of, printable
@@ -51,8 +52,53 @@ PATHS = 8
 EXPERIMENTS = ("experiment 0", "experiment 1")
 
 
+class Drawable(Protocol):
+    """What is drawn of a :class:`~simulator.analysis.result.Result`, which draws itself by this."""
+
+    @property
+    def specification(self) -> Specification:
+        """What was played."""
+
+    @property
+    def sample(self) -> Mapping[int, Any]:
+        """The losses, by experiment."""
+
+    @property
+    def weights(self) -> Mapping[int, Any]:
+        """The weighted losses, by experiment; empty of plain play."""
+
+    @property
+    def traces(self) -> Mapping[int, Any]:
+        """The moments along the rounds, by experiment; empty where they were not recorded."""
+
+    @property
+    def views(self) -> Sequence[Any]:
+        """The views that were kept."""
+
+    def known(self, experiment: int) -> Any:
+        """The losses of an experiment."""
+
+    def tail(self, epsilon: Any, experiment: int, confidence: float) -> Any:
+        """The tail at one point or several."""
+
+    def delta(self, epsilon: Any, experiment: int, confidence: float) -> Any:
+        """The hockey-stick divergence at one point or several."""
+
+    def tail_band(self, thresholds: Any, experiment: int, confidence: float) -> Any:
+        """The tail with a simultaneous band."""
+
+    def delta_band(self, epsilons: Any, experiment: int, confidence: float) -> Any:
+        """The divergence with a simultaneous band."""
+
+    def moments(self, experiment: int) -> Any:
+        """The mean and the deviation of the loss along the rounds."""
+
+    def replay(self, view: Any) -> Any:
+        """The rounds of a view."""
+
+
 def picture(
-    result: Result,
+    result: Drawable,
     name: str,
     confidence: float = 0.95,
     *,
@@ -88,7 +134,7 @@ def picture(
     return figure
 
 
-def panel(result: Result, of: str, ax: Axes | None, confidence: float) -> Axes:
+def panel(result: Drawable, of: str, ax: Axes | None, confidence: float) -> Axes:
     """Draw one of PANELS on axes, by default those of a new figure with a legend; return them."""
     if of not in PANELS:
         raise InvalidInput(f"draw one of {', '.join(PANELS)}, not {of!r:.80}")
@@ -103,7 +149,7 @@ def panel(result: Result, of: str, ax: Axes | None, confidence: float) -> Axes:
     return axes
 
 
-def _composition(result: Result) -> Composition:
+def _composition(result: Drawable) -> Composition:
     return Composition.repeat(result.specification.family, result.specification.rounds)
 
 
@@ -113,7 +159,7 @@ def _tail_bound(rounds: Composition) -> list[BoundOnComposition]:
     return [ready[name] for name in TAILS if name in ready][:1]
 
 
-def _largest(result: Result) -> float:
+def _largest(result: Drawable) -> float:
     """The end of the axis: a little beyond the largest finite loss, of either sign.
 
     If no loss is positive, the largest loss that the family allows.
@@ -128,7 +174,7 @@ def _largest(result: Result) -> float:
     return 1.04 * reach if math.isfinite(reach) else 1.0
 
 
-def _draw_tails(axes: Axes, result: Result, confidence: float, labels: Sequence[str]) -> None:
+def _draw_tails(axes: Axes, result: Drawable, confidence: float, labels: Sequence[str]) -> None:
     largest = _largest(result)
     # between the multiples of a step, where atoms often lie
     points = FEW if result.weights else POINTS
@@ -149,7 +195,9 @@ def _draw_tails(axes: Axes, result: Result, confidence: float, labels: Sequence[
     axes.set_ylabel(r"$\Pr[\pm L > t]$")
 
 
-def _draw_divergence(axes: Axes, result: Result, confidence: float, labels: Sequence[str]) -> None:
+def _draw_divergence(
+    axes: Axes, result: Drawable, confidence: float, labels: Sequence[str]
+) -> None:
     largest = _largest(result)
     epsilons = np.linspace(0.0, largest, FEW if result.weights else POINTS)
     fine = np.linspace(0.0, largest, FINE)
@@ -183,7 +231,7 @@ def _point_by_point(
     return Band(*np.array(columns).T)
 
 
-def _floor(result: Result, bands: Mapping[str, BandLike]) -> float:
+def _floor(result: Drawable, bands: Mapping[str, BandLike]) -> float:
     """The least probability of the axis: below that of one trial, or of a weighted sample."""
     values = np.concatenate([np.asarray(band.value) for band in bands.values()])
     reached = values[values > 0.0]
@@ -192,7 +240,7 @@ def _floor(result: Result, bands: Mapping[str, BandLike]) -> float:
     return 0.3 / result.specification.trials
 
 
-def _draw_along(axes: Axes, result: Result, confidence: float, labels: Sequence[str]) -> None:
+def _draw_along(axes: Axes, result: Drawable, confidence: float, labels: Sequence[str]) -> None:
     """The loss of the first experiment that was played, after each round."""
     s = result.specification
     experiment = min(result.traces)
@@ -219,13 +267,13 @@ def _draw_along(axes: Axes, result: Result, confidence: float, labels: Sequence[
     )  # fmt: skip
 
 
-def _finite(result: Result) -> str:
+def _finite(result: Drawable) -> str:
     """A remark on the share of finite losses, if some are infinite at the end."""
     finite, trials = result.traces[min(result.traces)][2][-1], result.specification.trials
     return "" if finite == trials else f"\n(of the {finite / trials:.3g} that stay finite)"
 
 
-def _envelope(result: Result) -> dict[str, np.ndarray]:
+def _envelope(result: Drawable) -> dict[str, np.ndarray]:
     """The bounds that the loss exceeds after each round with probability PASSED at most."""
     s = result.specification
     along = np.arange(1, s.rounds + 1)

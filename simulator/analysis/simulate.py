@@ -14,7 +14,7 @@ from simulator.engine.sampling import Sampling
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.fitting import most_trials
-from simulator.runner.play import checked_experiments, checked_jobs, fitted, opened, run
+from simulator.runner.play import checked_experiments, checked_jobs, fitted, run_in
 from simulator.runner.pool import require_workers
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import parse_filter
@@ -108,11 +108,7 @@ def simulate(
     require_workers(jobs)
     if seconds is not None:
         specification = fitted(specification, played, jobs, out, progress, seconds=seconds)
-    if out is None:
-        measured = run(specification, played, jobs, None, progress)
-    else:
-        with opened(out, specification) as store:
-            measured = run(specification, played, jobs, store, progress)
+    measured = run_in(out, specification, played, jobs, progress)
     if measured.challenges:
         require_likelihoods(measured.challenges, relation, specification.seed)
     return Result.of(measured)

@@ -24,7 +24,7 @@ from simulator.mechanisms.interactive_mechanism import Opening
 from simulator.theory.guarantees.interface import Guarantee
 
 # the status of a kernel's play
-DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE = range(5)
+DONE, UNSURE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE = range(6)
 
 ROUNDING = 1e-9
 """Tolerance of a loss beyond epsilon, as a share of epsilon and in nats.

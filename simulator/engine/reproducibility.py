@@ -3,7 +3,7 @@
 Numbers cannot be reproduced if an adversary or a mechanism draws from the global ``random`` or
 ``numpy.random``, or from the operating system, or keeps state from trial to trial. A compiled rule
 is repeated uncompiled, which also shows where numba computes something else: an index out of
-bounds, an integer overflow, ``numpy.random``.
+bounds, ``numpy.random``.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def likely_cause(specification: Specification) -> str:
     )
     if isinstance(specification.adversary, Rule):
         return (
-            "compiled, its step computes something else than in Python (a whole number that "
-            f"overflows, an index out of bounds, numpy.random), or {kept}"
+            "compiled, its step computes something else than in Python (an index out of bounds, "
+            f"numpy.random), or {kept}"
         )
     return kept
 

@@ -37,8 +37,6 @@ class Tilted:
     theta: float
 
     kind: ClassVar[str] = "tilted"
-    pilot: ClassVar[Callable[..., Sampling]]
-    """``Tilted.pilot(...)`` chooses a measure on held-out draws; set here by a higher room."""
 
     def __post_init__(self) -> None:
         # a plain float, not -0.0, so that equal measures have equal texts and draws

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.validation import numeral
-from simulator.foundations.wording import count_of, did_you_mean
+from simulator.foundations.wording import did_you_mean
 
 Made = TypeVar("Made")
 
@@ -40,12 +40,14 @@ class Parameter:
     default : REQUIRED where there is none.
     kind : what a value is.
     several : whether it takes any number of values, as a tuple.
+    by_name : whether it is given under its name alone.
     """
 
     name: str
     default: Any = REQUIRED
     kind: Literal["number", "whole number", "text"] = "number"
     several: bool = False
+    by_name: bool = False
 
     @property
     def required(self) -> bool:
@@ -63,7 +65,7 @@ class Parameter:
         more = ",..." if self.several else ""
         if self.required:
             return f"{self.name.upper()}{more}"
-        return f"{self.name}={'' if self.default is None else shown(self.default)}{more}"
+        return f"{self.name}={'...' if self.default is None else shown(self.default)}{more}"
 
     def read(self, text: str) -> Any:
         """The value of a text; raises InvalidInput."""
@@ -88,19 +90,20 @@ def shown(value: Any) -> str:
 
 
 def parameters_of(make: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """The parameters of a class or a function; those by keyword only are left out."""
+    """The parameters of a class or a function, but those that are True or False."""
     found = []
     for each in inspect.signature(make).parameters.values():
-        if each.kind is not each.POSITIONAL_OR_KEYWORD:
-            continue
         noted = each.annotation
         kind = noted if isinstance(noted, str) else inspect.formatannotation(noted)
+        if kind == "bool" or each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
+            continue
         found.append(
             Parameter(
                 each.name.replace("_", "-"),
                 each.default,
                 "text" if kind.startswith("str") else "whole number" if kind == "int" else "number",
                 "tuple" in kind,
+                each.kind is each.KEYWORD_ONLY,
             )
         )
     return tuple(found)
@@ -192,7 +195,7 @@ def bind(
     """
     takes = f"write {form(named.name, parameters)}"
     given: dict[str, list[str]] = {}
-    places = iter(parameters)
+    places = iter([each for each in parameters if not each.by_name])
     place: Parameter | None = None
     by_name = {each.name: each for each in parameters}
     for name, values in named.values:
@@ -207,8 +210,7 @@ def bind(
         if place is None or not place.several:
             place = next(places, None)
         if place is None:
-            most = count_of(len(parameters), "value")
-            raise InvalidInput(f"{named}: {named.name} takes {most} at most; {takes}")
+            raise InvalidInput(f"{named}: {named.name} takes no more values in order; {takes}")
         given.setdefault(place.name, []).extend(values)
     missing = [each.name for each in parameters if each.required and each.name not in given]
     if missing and not partial:

@@ -190,8 +190,7 @@ class Mechanism(ABC):
 def no_outcomes(name: str) -> NotApplicable:
     """The error of a mechanism or pair that can be neither tilted nor enumerated."""
     return NotApplicable(
-        f"{name} has neither a tilted sampler nor a list of outcomes; "
-        'use the method "splitting" or "plain"'
+        f"{name} has neither a tilted sampler nor a list of outcomes: play it without a measure"
     )
 
 

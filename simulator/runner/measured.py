@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,6 @@ from simulator.engine.views.views import Replay, View, replay
 from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.frames import Tabular
 from simulator.foundations.validation import experiment_number
-
-_QUANTILES = (0.5, 0.9, 0.99)
-"""The quantiles of the losses in the table of a notebook."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -160,39 +156,3 @@ class Measured(Tabular):
             }  # fmt: skip
         rows |= {"trial": np.arange(sample.least.size), "loss": sample.least}
         return rows | ({"log_weight": self.log_weights[b]} if b in self.weights else {})
-
-    def _facts(self) -> dict[str, str]:
-        """What was played, as text."""
-        s = self.specification
-        facts: dict[str, Any] = {
-            "adversary": s.name, "family": s.family, "rounds": s.rounds,
-            "trials": f"{s.trials} of experiment {' and '.join(map(str, sorted(self.sample)))}",
-            "seed": s.seed,
-        }  # fmt: skip
-        if s.filter is not None:
-            facts["filter"] = s.filter
-        if s.sampling is not None:
-            facts["sampling"] = s.sampling
-        return {name: str(value) for name, value in facts.items()}
-
-    def __repr__(self) -> str:
-        facts = ", ".join(f"{name} {value}" for name, value in self._facts().items())
-        return f"<{type(self).__name__}: {facts}>"
-
-    def _repr_html_(self) -> str:
-        """A table of what was played, with quantiles of the losses."""
-        rows = self._facts()
-        for b, sample in sorted(self.sample.items()):
-            name = f"loss in experiment {b}"
-            if sample.unknown:
-                rows[name] = "unknown"
-            elif b in self.weights:
-                rows[name] = "weighted: see tail and delta"
-            elif (found := sample.finite_quantiles(_QUANTILES)).size:
-                percents = ", ".join(f"{100 * share:g}%" for share in _QUANTILES)
-                rows[name] = f"{', '.join(f'{q:.4g}' for q in found)} ({percents} quantiles)"
-        cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
-            for name, value in rows.items()
-        )
-        return f"<table><tbody>{cells}</tbody></table>"

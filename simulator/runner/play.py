@@ -16,8 +16,13 @@ from os import PathLike
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule
-from simulator.engine.block import Outcome, Specification, prepared_engine
+from simulator.engine.block import (
+    WORTH_COMPILING,
+    Outcome,
+    Specification,
+    prepared_engine,
+    repeats_of,
+)
 from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
@@ -100,6 +105,20 @@ def run(
     return gathered.measured(seconds, compile_seconds, left)
 
 
+def run_in(
+    out: str | PathLike[str] | None,
+    specification: Specification,
+    experiments: Sequence[int],
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Measured:
+    """The result of a run, with its blocks in the folder ``out`` if there is one."""
+    if out is None:
+        return run(specification, experiments, jobs, None, progress)
+    with opened(out, specification) as store:
+        return run(specification, experiments, jobs, store, progress)
+
+
 def fitted(
     specification: Specification,
     experiments: Sequence[int],
@@ -145,6 +164,7 @@ def played(
     """Play blocks; yield each one when it is stored, and print doubts at the end."""
     s = specification
     doubts: dict[str, str] = {}
+    repeats = repeats_of(s) if missing else 0
     with (
         resumable(store, missing, s.block_size),
         contextlib.closing(outcomes(s, missing, jobs)) as finished,
@@ -164,6 +184,12 @@ def played(
         doubts["hash"] = (
             f"{s.code.by_hash[0]}, which differ between processes: sort what the set holds, or "
             "set PYTHONHASHSEED=0 before Python starts"
+        )
+    if missing and repeats_of(s) > repeats:
+        bar.notice(
+            f"{s.name} ran partly uncompiled, some hundred times slower: compiled, its step may go "
+            "another way than in Python (at a whole number beyond 64 bits, a division by zero, an "
+            "error of math)"
         )
     for line in doubts.values():
         bar.notice(line)
@@ -257,9 +283,9 @@ def added_records(records: Iterator[Block]) -> dict[str, np.ndarray]:
 
 
 def compiled(specification: Specification, bar: Progress) -> float:
-    """Compile the adversary if it is a rule; return the seconds that took."""
+    """Compile the adversary if it plays compiled; return the seconds that took."""
     s = specification
-    if not isinstance(s.adversary, Rule):
+    if not s.is_rule and s.trials * s.rounds < WORTH_COMPILING:
         return 0.0
     bar.compiling(s.name)
     start = time.perf_counter()

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simulator.analysis.estimation.estimate import Estimate
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 from simulator.analysis.result import Result
 from simulator.analysis.searches import worst_case_of_family
 from simulator.data.databases import REPLACE_ONE, Relation
@@ -153,18 +153,18 @@ def _exact(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
 
 def _by_method(method: str, look: Look, quantity: Quantity, experiment: int) -> Answer:
     s = look.game
-
+    setting = Setting(relation=s.relation, filter=s.filter, jobs=1, progress=False)
     try:
         event = estimate_rare(
-            s.adversary, s.family, s.rounds, s.trials, experiment=experiment, method=method,
-            seed=s.seed, relation=s.relation, filter=s.filter, confidence=1.0 - look.error,
-            also=1.0 - look.sure, jobs=1, progress=False, epsilon=quantity.epsilon,
-            delta=quantity.delta,
+            s.adversary, s.family, s.rounds, s.trials, epsilon=quantity.epsilon,
+            delta=quantity.delta, experiment=experiment, method=method,
+            confidence=1.0 - look.error, seed=s.seed, setting=setting,
         )  # fmt: skip
+        sure = event.read(confidence=1.0 - look.sure)
     except Refusal as refused:
         return _refused(quantity, experiment, refused)
     name = {"tail": "tail", "delta": "delta", "epsilon": "at_delta"}[quantity.kind]
-    near, far = getattr(event, name), getattr(event.also or event, name)
+    near, far = getattr(event, name), getattr(sure, name)
     exact = near.lower == near.upper or near.method.startswith("exact")
     return _answer(quantity, experiment, near, far)._replace(certified=exact)
 

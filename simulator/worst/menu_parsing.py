@@ -151,9 +151,10 @@ def parse_entry(text: str) -> Entry:
     named = grammar.read_once(text)
     known = [*NAMES, *(name for name in added("mechanisms") if name not in NAMES)]
     if named.name not in known or not named.text:
-        near = "" if named.name in known else did_you_mean(named.name, known)
+        listed = [name for name in known if name in NAMES or _makes(name)]
+        near = "" if named.name in known else did_you_mean(named.name, listed)
         raise InvalidInput(
-            f"unknown menu entry {text!r}{near}; write one of {', '.join(known)} with its "
+            f"unknown menu entry {text!r}{near}; write one of {', '.join(listed)} with its "
             "parameter, as laplace:0.1"
         )
     make = _ENTRIES.get(named.name) or load_added("mechanisms", named.name)
@@ -172,6 +173,14 @@ def parse_entry(text: str) -> Entry:
     texts = grammar.bind(named, parameters, reader=lambda _, text: text)
     ordered = [texts[name] for each in parameters if (name := each.keyword) in texts]
     return replace(entry, name=f"{named.name}:{','.join(ordered)}")
+
+
+def _makes(name: str) -> bool:
+    """Whether an entry point makes a mechanism that an adversary can choose."""
+    try:
+        return callable(load_added("mechanisms", name))
+    except InvalidInput:  # its code is gone
+        return False
 
 
 def parse_menu(text: str) -> tuple[Entry, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.analysis.estimation import Estimate
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 from simulator.theory.bracket import Bracket
 from simulator.worst.policy import Policy
 
@@ -15,19 +15,11 @@ def played(
 
     The parameters and errors are those of ``estimate_rare``.
     """
-    event = estimate_rare(
-        policy.adversary,
-        policy.family,
-        policy.rounds,
-        trials,
-        epsilon=policy.epsilon,
-        experiment=policy.experiment,
-        seed=seed,
-        relation=policy.relation,
-        confidence=confidence,
-        jobs=jobs,
-    )
-    return event.delta
+    return estimate_rare(
+        policy.adversary, policy.family, policy.rounds, trials, epsilon=policy.epsilon,
+        experiment=policy.experiment, confidence=confidence, seed=seed,
+        setting=Setting(relation=policy.relation, jobs=jobs),
+    ).delta  # fmt: skip
 
 
 def agrees(estimate: Estimate, bracket: Bracket) -> bool:

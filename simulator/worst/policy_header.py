@@ -42,7 +42,7 @@ def header(found: WorstCase, path: Path, more: Sequence[str] = ()) -> tuple[str,
         "To play it:",
         f"  from {path.stem} import policy, {NAME}",
         f"  estimate_rare({NAME}, policy.family, policy.rounds, trials=100_000,",
-        f"                epsilon={epsilon!r}, experiment={game.experiment}, "
-        "relation=policy.relation)",
+        f"                epsilon={epsilon!r}, experiment={game.experiment},",
+        "                setting=Setting(relation=policy.relation))",
         *(f"  {line}" for line in more),
     )

@@ -8,9 +8,9 @@ import pytest
 
 from simulator import simulate
 from simulator.adversaries import make
-from simulator.analysis.rare import covering, pilot, selection, steering
-from simulator.analysis.rare.rehearsals import Rehearsals
-from simulator.analysis.rare.selection import Question, chosen
+from simulator.analysis.rare import choosing, covering, pilot, steering
+from simulator.analysis.rare.choosing import choose
+from simulator.analysis.rare.question import Question
 from simulator.engine import specification
 from simulator.engine.block import play_block
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted, rounded
@@ -72,28 +72,28 @@ def test_computed_measures_do_not_move_with_the_last_bits_of_their_search(method
         make(adversary, FAMILY, 20), FAMILY, rounds=20, trials=2000, seed=5,
         sampling=Tilted(0.0),
     )  # fmt: skip
-    question = Question(s, 0, 1.2, None, 0.95)
+    question = Question(s, 0, 1.2)
 
     def found():
-        return chosen(question, method, None, lambda line: None, Rehearsals.of(s, 0))
+        return choose(question, method).way.sampling
 
     before = found()
 
     def nudged_first(parameters, bits):
         return rounded(np.nextafter(parameters, np.inf), bits)
 
-    for module in (selection, steering, pilot, covering):
+    for module in (choosing, steering, pilot, covering):
         monkeypatch.setattr(module, "rounded", nudged_first)
     assert found() == before
     # nor with the last bits of what the search minimises
-    for module in (selection, pilot, covering):
+    for module in (choosing, pilot, covering):
         bound = module.delta_log_bound
         monkeypatch.setattr(
             module, "delta_log_bound", lambda *at, bound=bound: bound(*at) * (1.0 + 2.0**-52)
         )
     assert found() == before
     # without the rounding the measure moves
-    for module in (selection, steering, pilot, covering):
+    for module in (choosing, steering, pilot, covering):
         monkeypatch.setattr(module, "rounded", lambda number, bits: np.nextafter(number, np.inf))
     assert found() != before
 

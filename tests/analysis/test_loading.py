@@ -10,7 +10,7 @@ import pytest
 from simulator import Database, Laplace, PureDP, Result, counting_query, estimate_rare, simulate
 from simulator.adversaries import make
 from simulator.adversaries.contract import Rule
-from simulator.analysis import Guarded, Steered, Tilted
+from simulator.analysis import Guarded, Setting, Steered, Tilted
 from simulator.analysis.loading import UnknownAdversary
 from simulator.analysis.run_picture import picture
 from simulator.engine.sampling import Covering, parse_sampling
@@ -227,7 +227,7 @@ def test_a_path_that_names_no_folder_is_refused_wherever_a_run_is_named(
         raise AssertionError("was played")
 
     monkeypatch.setattr("simulator.runner.play.trials_that_fit", a_pilot)
-    monkeypatch.setattr("simulator.analysis.rare.events.chosen", a_pilot)
+    monkeypatch.setattr("simulator.analysis.rare.events.choose", a_pilot)
     game = make("press-when-ahead", FAMILY, ROUNDS), FAMILY, ROUNDS
     for door in (
         lambda: Result.load(text),
@@ -235,7 +235,7 @@ def test_a_path_that_names_no_folder_is_refused_wherever_a_run_is_named(
         lambda: stored(text),
         lambda: simulate(*game, seconds=9.0, out=text, jobs=1),
         lambda: simulate_part(*game, 100, part=(1, 2), out=text, jobs=1),
-        lambda: estimate_rare(*game, 100, epsilon=1.0, out=text, jobs=1),
+        lambda: estimate_rare(*game, 100, epsilon=1.0, setting=Setting(out=text, jobs=1)),
         lambda: merge_folders([text], "new"),
         lambda: merge_folders(["run"], text),
     ):

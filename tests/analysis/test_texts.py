@@ -4,6 +4,7 @@ import pytest
 
 from simulator import Composition, estimate_rare, simulate, verify
 from simulator.adversaries import make
+from simulator.analysis import Setting
 from simulator.analysis.verification import Check
 from simulator.auditing import audit, audit_composition
 from simulator.errors import InvalidInput
@@ -33,10 +34,12 @@ def test_a_file_names_an_adversary(tmp_path):
 
 
 def test_rare_events_and_checks_take_texts():
-    event = estimate_rare("double-when-behind", "pure:0.2", 8, 100, epsilon=0.5, filter="sum:9")
+    event = estimate_rare(
+        "double-when-behind", "pure:0.2", 8, 100, epsilon=0.5, setting=Setting(filter="sum:9")
+    )
     made = estimate_rare(
         make("double-when-behind", FAMILY, 8), FAMILY, 8, 100, epsilon=0.5,
-        filter=parse_filter("sum:9"),
+        setting=Setting(filter=parse_filter("sum:9")),
     )  # fmt: skip
     assert event.delta == made.delta
     (*checks,) = verify({"mine": "press-when-ahead"}, "pure:0.2", 3, 50, jobs=1)
@@ -61,5 +64,5 @@ def test_searches_audits_and_compositions_take_texts():
 def test_a_text_that_names_nothing_is_refused():
     with pytest.raises(InvalidInput, match="did you mean press-when-ahead"):
         simulate("pres-when-ahead", "pure:0.2", 5, 9)
-    with pytest.raises(InvalidInput, match="needs EPSILON"):
+    with pytest.raises(InvalidInput, match="needs epsilon"):
         simulate("press-when-ahead", "pure", 5, 9)

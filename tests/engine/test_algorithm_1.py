@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from simulator import Laplace, PureDP, estimate_rare, simulate
+from simulator.analysis import Setting
 from simulator.engine import algorithm_1
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
@@ -138,7 +139,8 @@ def test_it_plays_all_trials_and_rehearsals_of_rare_events(monkeypatch, method):
     put_in_its_place(monkeypatch, ("    answer = None\n", "    raise Breach('played')\n"))
     with pytest.raises(Breach, match=r"round 1, trial \d+: played"):
         estimate_rare(
-            press_when_ahead, PureDP(0.2), 5, trials=50, epsilon=0.5, method=method, jobs=1
+            press_when_ahead, PureDP(0.2), 5, trials=50, epsilon=0.5, method=method,
+            setting=Setting(jobs=1),
         )  # fmt: skip
 
 

@@ -197,11 +197,11 @@ def test_mechanisms_that_draw_in_another_way_give_the_same_law(adversary, b):
 
 
 def b_ignored(kernel):
-    return lambda b, *rest: kernel(0, *rest)
+    return lambda b, *rest, **sums: kernel(0, *rest, **sums)
 
 
 def experiments_exchanged(kernel):
-    return lambda b, *rest: kernel(1 - b, *rest)
+    return lambda b, *rest, **sums: kernel(1 - b, *rest, **sums)
 
 
 def sign_flipped(kernel):

@@ -9,7 +9,7 @@ import pytest
 
 from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query, simulate
 from simulator.adversaries import Rule
-from simulator.analysis.rare.leaks import covers, unsampled_leak
+from simulator.analysis.leaks import covers, unsampled_leak
 from simulator.data import ADD_REMOVE, counting_scores
 from simulator.engine.challenges import MOST_KEPT, Challenges
 from simulator.engine.compiled.menu import Menu

@@ -16,7 +16,7 @@ import pytest
 from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.adversaries.registry import entries
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 from simulator.engine.enumerated.constructs import unmodelled
 from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.tracing import ways
@@ -128,7 +128,7 @@ def test_whatever_is_done_with_the_round_is_exact(name):
     rule = Rule(step, on_alice(*(RandomizedResponse(ALICE, e) for e in EPSILONS)), 0)
     exact = hockey_stick(law_of_plays(rule, EPSILONS, 9), 2.0)
     assert exact > 0.1
-    found = estimate_rare(rule, PureDP(1.5), 9, 2000, epsilon=2.0, jobs=1, progress=False)
+    found = estimate_rare(rule, PureDP(1.5), 9, 2000, epsilon=2.0, setting=Setting(jobs=1))
     assert found.method == "doob"
     assert found.delta.value == pytest.approx(exact, rel=1e-12)
 
@@ -345,7 +345,7 @@ def test_nan_in_the_state_is_no_threshold():
     rule = Rule(step, on_alice(Laplace(ALICE, 0.1), RandomizedResponse(ALICE, 3.0)), math.nan)
     with pytest.raises(NotApplicable, match="not finite"):
         estimate_rare(
-            rule, PureDP(3.0), 4, 2000, epsilon=1.0, method="covering", jobs=1, progress=False
+            rule, PureDP(3.0), 4, 2000, epsilon=1.0, method="covering", setting=Setting(jobs=1)
         )
 
 

@@ -78,7 +78,7 @@ def made_by(law, narrower=1.0, asymptotic=False):
             for bracket, stream in zip((law.tail(epsilon), law.delta(epsilon)), streams)
         )
         return RareEvent(
-            epsilon=epsilon, tail=tail, delta=delta, at_delta=None, method="plain", theta=None,
+            epsilon=epsilon, tail=tail, delta=delta, at_delta=None, method="plain", measure=None,
             trials=trials, seconds=0.0, pilot_seconds=0.0,
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ from simulator.auditing import conformance
 from simulator.auditing.conformance.accountants import worker_for
 from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
+from simulator.theory.events.named import MECHANISMS, compare, mechanism_names
 from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
@@ -19,6 +20,8 @@ MODULE = '''
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
 from simulator.theory import ApproxDP
+from simulator.theory.events import LaplaceEvent
+from simulator.theory.events.named import EventMechanism
 from simulator.theory.filters.sums import SumFilter
 from simulator.auditing.conformance import Library, Subject
 
@@ -53,6 +56,8 @@ class Half(SumFilter):
 def quiet_laplace(epsilon):
     return Laplace(ALICE, epsilon / 2)
 
+OWN = EventMechanism(lambda epsilon: LaplaceEvent(1.0, epsilon), "Laplace noise again.")
+
 broken = 3
 '''
 
@@ -76,6 +81,8 @@ no-filter = guest_package:broken
 
 [dpcompose.mechanisms]
 quiet-laplace = guest_package:quiet_laplace
+own = guest_package:OWN
+no-mechanism = guest_package:broken
 absent = guest_package:absent
 """
 
@@ -140,6 +147,21 @@ def test_a_family_is_read_and_replaces_none_of_this_package(guest):
     assert type(parse_guarantee("pure:0.1")) is PureDP
 
 
+def test_a_mechanism_counts_by_its_guarantee_and_one_with_an_event_by_that(guest):
+    def answers(text):
+        return [row.answer for row in compare(text, delta=1e-6)]
+
+    assert answers("quiet-laplace:epsilon=0.4*10") == answers("pure:0.2*10")
+    assert answers("own:0.2*10") == answers("laplace:0.2*10")
+    with pytest.raises(InvalidInput, match="own is no mechanism that an adversary can choose"):
+        parse_menu("own:0.2")
+    assert {"own", "quiet-laplace"} <= set(mechanism_names()) - set(MECHANISMS)
+    with pytest.raises(InvalidInput, match="unknown menu entry") as caught:
+        parse_menu("zzz:1")
+    assert "quiet-laplace" in str(caught.value)
+    assert ", own" not in str(caught.value)
+
+
 def test_an_entry_point_that_cannot_be_loaded_hides_no_other(guest):
     points = guest / "guest-1.5.dist-info" / "entry_points.txt"
     points.write_text(
@@ -166,6 +188,8 @@ def test_what_is_wrong_is_one_line(guest, tmp_path):
         parse_filter("no-filter:1")
     with pytest.raises(InvalidInput, match="'no-family' must be a subclass of Guarantee"):
         parse_guarantee("no-family:1")
+    with pytest.raises(InvalidInput, match="'no-mechanism' must be a NamedMechanism, or make"):
+        compare("no-mechanism:1", delta=0.1)
     with pytest.raises(InvalidInput, match=r"of dpcompose\.mechanisms of guest cannot be loaded"):
         parse_menu("absent:1")
     with pytest.raises(InvalidInput, match=r"one of .*guest, or path/to/adapter.py"):

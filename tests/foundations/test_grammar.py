@@ -82,7 +82,7 @@ def test_a_parameter_of_several_values_takes_those_that_follow(text):
         ("noise:1,", "rate must be a number, not ''"),
         ("noise:1,1,2.5", "bins must be a whole number, not '2.5'"),
         ("noise:1,1,inf", "bins must be a whole number, not 'inf'"),
-        ("noise:1,1,1,a,b", "noise takes 4 values at most; write noise:SIGMA"),
+        ("noise:1,1,1,a,b", "noise takes no more values in order; write noise:SIGMA"),
         ("noise:1,sigma=2", "give sigma once"),
         ("noise:sigma=1,sigma=2", "give sigma once"),
         ("noise:sigma=1,2", "sigma takes one value, not 2"),

@@ -280,7 +280,7 @@ DEFECTS = (
         "alpha for alpha / 2 in a band", "analysis/estimation/test_error_levels.py",
     ),
     Defect(
-        "analysis/estimation/difference.py", "one[0] - other[1], one[1] - other[0]",
+        "analysis/estimation/differences.py", "one[0] - other[1], one[1] - other[0]",
         "one[0] - other[0], one[1] - other[1]", "the wrong ends are subtracted",
         "analysis/estimation/test_differences.py",
     ),

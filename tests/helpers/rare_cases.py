@@ -2,7 +2,7 @@
 
 from simulator import PureDP
 from simulator.adversaries.registry import make
-from simulator.analysis.rare import enumerate_states, estimate_rare
+from simulator.analysis.rare import Setting, enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
 from simulator.theory import ApproxDP
 from tests.helpers.interval_coverage import narrow
@@ -18,10 +18,10 @@ LEAKY = make("fixed-worst-case", ApproxDP(0.5, 0.01), 8)
 
 
 def estimated(adversary, epsilon=None, trials=4000, method="tilted", **others):
-    settings = {"rounds": ROUNDS, "family": FAMILY, "seed": 3, "jobs": 1} | others
+    terms = {"rounds": ROUNDS, "family": FAMILY, "seed": 3} | others
     return estimate_rare(
-        adversary, settings.pop("family"), settings.pop("rounds"), trials, epsilon=epsilon,
-        method=method, confidence=1 - ALARM, progress=False, **settings,
+        adversary, terms.pop("family"), terms.pop("rounds"), trials, epsilon=epsilon,
+        method=method, confidence=1 - ALARM, setting=Setting(jobs=1, progress=False), **terms,
     )  # fmt: skip
 
 

@@ -7,8 +7,10 @@ adversary that plays rounds of whole multiples of a step, so that every loss is 
 """
 
 import math
+from functools import cache, lru_cache
 
 import numpy as np
+import scipy
 
 POSTERIORS = 1200
 LEGENDRE = np.polynomial.legendre.leggauss(24)
@@ -52,32 +54,44 @@ def pairs_of(kind, size):
     return [(mixed, loss), (without, -loss)]
 
 
-def mean(pairs, u, values):
-    """The largest mean over some pairs, at each u, of a function of u."""
-    best = np.zeros_like(u)
-    for probabilities, losses in pairs:
-        found = np.zeros_like(u)
-        for p, loss in zip(probabilities, losses, strict=True):
-            found += p * np.interp(u * math.exp(-loss), u, values)
-        best = np.maximum(best, found)
-    return best
+@cache
+def grid():
+    """The points u: 0, and the odds of posteriors that are dense at both ends."""
+    posterior = 0.5 - 0.5 * np.cos(np.pi * np.arange(1, POSTERIORS) / POSTERIORS)
+    return np.concatenate([[0.0], np.sort((1.0 - posterior) / posterior)])
+
+
+@lru_cache(maxsize=200)
+def means_of(kind, size):
+    """For each pair of a round the matrix of its mean, by linear interpolation in u."""
+    u, found = grid(), []
+    rows = np.arange(len(u))
+    for probabilities, losses in pairs_of(kind, size):
+        at = np.minimum(np.outer(np.exp(-np.array(losses)), u), u[-1])  # constant beyond
+        right = np.clip(np.searchsorted(u, at), 1, len(u) - 1)
+        share = (at - u[right - 1]) / (u[right] - u[right - 1])
+        weights = np.array(probabilities)[:, None] * np.array([1.0 - share, share])
+        places = np.broadcast_to(rows, weights.shape).ravel(), np.array([right - 1, right]).ravel()
+        matrix = scipy.sparse.coo_array((weights.ravel(), places), (len(u), len(u)))
+        found.append(matrix.tocsr())
+    return found
 
 
 def reached(document):
     """The delta that the rows reach at epsilon, with what the pool and its floor add."""
-    posterior = 0.5 - 0.5 * np.cos(np.pi * np.arange(1, POSTERIORS) / POSTERIORS)
-    u = np.concatenate([[0.0], np.sort((1.0 - posterior) / posterior)])
+    u = grid()
     rows = [np.maximum(0.0, 1.0 - u)]
-    moves = [(move, pairs_of(move["kind"], move["size"])) for move in document["moves"]]
     for n in range(1, document["rows"] + 1):
         best = rows[-1]
-        for move, pairs in moves:
+        for move in document["moves"]:
             after = next_row(document, move["kind"], move["size"], n)
             if after is not None:
-                best = np.maximum(best, mean(pairs, u, rows[after]))
+                every = [mean @ rows[after] for mean in means_of(move["kind"], move["size"])]
+                best = np.maximum(best, np.max(every, axis=0))
         rows.append(best)
-    pool = document["pool"]["squares"] + document["pool"]["floor"]
-    top = mean(pairs_of("gdp", math.sqrt(pool)), u, rows[-1]) if pool else rows[-1]
+    pool, top = document["pool"]["squares"] + document["pool"]["floor"], rows[-1]
+    if pool:
+        top = means_of("gdp", math.sqrt(pool))[0] @ top
     return float(np.interp(math.exp(document["epsilon"]), u, top))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simulator import simulate
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 from simulator.foundations.errors import InvalidInput
 from simulator.studies import Quantity, StoppingRule, Study, Task, collect, grid
 from simulator.studies.collecting import blocks_folder
@@ -123,7 +123,13 @@ def test_a_rare_quantity_names_its_method():
     for method, quantity in zip(methods, quantities):
         (point,) = study.filter(quantity=quantity, experiment=0)
         event = estimate_rare(
-            "fixed-worst-case", "pure:0.2", 20, 2000, epsilon=0.5, method=method, jobs=1
+            "fixed-worst-case",
+            "pure:0.2",
+            20,
+            2000,
+            epsilon=0.5,
+            method=method,
+            setting=Setting(jobs=1),
         )
         assert (point.value, point.lower) == (event.delta.value, event.delta.lower)
         assert f"--method {method}" in point.command

@@ -1,10 +1,11 @@
-from .choosing import Tilted, choose_measure
+from .choosing import Guarded, Tilted
 from .doob import StateGraph, enumerate_states
-from .events import RareEvent, estimate_rare
+from .events import estimate_rare
 from .methods import METHODS
 from .pilot import pilot_tilt
-from .selection import Covering, Guarded
-from .splitting import split
+from .question import Setting
+from .reading import Covering, RareEvent
+from .rehearsal import Rehearsals
 from .steering import Steered, steer
 
 __all__ = [
@@ -12,13 +13,13 @@ __all__ = [
     "Covering",
     "Guarded",
     "RareEvent",
+    "Rehearsals",
+    "Setting",
     "StateGraph",
     "Steered",
     "Tilted",
-    "choose_measure",
     "enumerate_states",
     "estimate_rare",
     "pilot_tilt",
-    "split",
     "steer",
 ]

@@ -1,61 +1,244 @@
-"""``Tilted.pilot``: a measure chosen on held-out draws, then frozen."""
+"""The methods, and the choice of one: what is played is fixed on held-out draws."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 
-from simulator.analysis.rare.pilot import pilot_tilt
-from simulator.analysis.rare.rehearsal import plain
-from simulator.analysis.rare.rehearsals import Rehearsals
+import scipy
+
+from simulator.adversaries.contract import Rule
+from simulator.analysis.ceilings import tail_ceiling
+from simulator.analysis.estimation import delta_log_bound
+from simulator.analysis.estimation.weighted import useful
+from simulator.analysis.rare.covering import cover, cover_delta
+from simulator.analysis.rare.doob import NODES, Recursion, enumerate_states
+from simulator.analysis.rare.drawing import FromMeasure
+from simulator.analysis.rare.pilot import always_one_law, pilot_tilt, relative_error, summarised
+from simulator.analysis.rare.question import Question
+from simulator.analysis.rare.reading import Nothing, RareChoice, Way
+from simulator.analysis.rare.rehearsal import Rehearsals, plain
+from simulator.analysis.rare.splitting import split
 from simulator.analysis.rare.steering import aim, steer
-from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.engine.sampling import RoundByRound, Sampling, Tilted
-from simulator.engine.specification import Specification
-from simulator.foundations.errors import InvalidInput
-from simulator.theory.filters.interface import Filter
-from simulator.theory.guarantees.interface import Guarantee
+from simulator.engine.challenges import LossUnknown
+from simulator.engine.outcomes.log_mean import MINIMUM_HITS
+from simulator.engine.sampling import (
+    THETA_BITS,
+    Guarded,
+    RoundByRound,
+    Sampling,
+    Tilted,
+    parse_sampling,
+    rounded,
+)
+from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
+from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
+from simulator.foundations.stages import stage
+from simulator.runner.progress import Progress
 
-ROUNDS = 1_000_000
-"""The largest number of rounds for choosing a measure without a number of trials."""
+NODES_OF_AUTO = 500_000
+"""The largest number of states and losses that ``auto`` enumerates, in about a second."""
+PLAIN_ENOUGH = 30.0
+"""The largest relative error of one plain trial for which ``auto`` plays plainly."""
+HITS_WANTED = 3.0
+"""``auto`` plays plainly if it expects so many times the hits that a plain sample needs."""
+GOOD = 4.0
+"""The largest relative error of one tilted trial for ``auto``: 1.3% with 100,000."""
+GUARD = 0.2
+"""The share of the trials that are drawn from a guard."""
 
 
-def choose_measure(
-    adversary: Callable[..., Any],
-    family: Guarantee,
-    rounds: int,
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    experiment: int = 0,
-    steered: bool = False,
-    seed: int = 0,
-    relation: Relation = ADD_REMOVE,
-    filter: Filter | None = None,
-) -> Sampling:
-    """Choose theta for the divergence at ``epsilon``, or near where it is ``delta``.
+Method = Callable[[Question, Rehearsals], Way]
+"""What is played for a question. Raises NotApplicable, with the reason, and Refusal."""
 
-    Parameters
-    ----------
-    adversary, family, rounds, seed, relation, filter : as for ``simulate``.
-    steered : learn a theta for each round and loss so far, instead of one theta.
 
-    Returns a ``Tilted``, or a ``Steered`` if ``steered``. Its draws are not used by any result.
-    Raises InvalidInput, and Refusal if no measure reaches the event.
+def choose(question: Question, method: str | Sampling) -> RareChoice:
+    """What the method plays: one of TABLE by its name, or a measure, or its text.
+
+    Raises InvalidInput for another one, and NotApplicable and Refusal as a method does.
     """
-    if (epsilon is None) == (delta is None):
-        raise InvalidInput("give the epsilon to aim at, or the delta")
-    s = Specification(
-        adversary, family, rounds, 1, seed, relation=relation, sampling=plain(), filter=filter
-    )
-    rehearsals = Rehearsals(s, experiment, ROUNDS)
-    start: RoundByRound | None = None
-    if epsilon is None:
-        assert delta is not None
-        epsilon, start = aim(s, experiment, delta, rehearsals)
-    if steered:
-        return steer(s, experiment, epsilon, rehearsals, start=start)[0]
-    return pilot_tilt(s, experiment, epsilon, rehearsals)[0]
+    start = time.perf_counter()
+    if isinstance(method, str) and ":" in method:
+        method = parse_sampling(method)
+    if isinstance(method, Sampling):
+        return RareChoice(question, FromMeasure(method), 0, 0.0)
+    if not isinstance(method, str) or method not in TABLE:
+        raise InvalidInput(f"no method {method!r:.80}; there are {', '.join(TABLE)}")
+    if question.setting.out is not None and method in WITHOUT_BLOCKS:
+        raise InvalidInput(f"a folder keeps blocks of trials, and the method {method!r} plays none")
+    rehearsals = Rehearsals.of(question.specification, question.experiment)
+    with stage("choosing the measure", rehearsals.budget) as advance:
+        rehearsals.advance = advance
+        way = TABLE[method](question, rehearsals)
+    return RareChoice(question, way, rehearsals.spent, time.perf_counter() - start)
 
 
-Tilted.pilot = staticmethod(choose_measure)
+@contextlib.contextmanager
+def advised(question: Question, method: str | Sampling) -> Iterator[None]:
+    """Add to a refusal the method that applies: ``auto``, or splitting where that plays plainly."""
+    try:
+        yield
+    except LossUnknown:
+        raise
+    except (NotApplicable, Refusal) as error:
+        names = ("covering", "tilted") if method != "auto" else ()
+        name = "auto" if any(applies(each, question) for each in names) else "splitting"
+        if name == method or not (name == "auto" or applies(name, question)):
+            raise
+        raise type(error)(f'{error}; the method "{name}" applies') from error
+
+
+def applies(name: str, question: Question) -> bool:
+    """Whether a method applies, as far as the fewest trials show."""
+    try:
+        TABLE[name](question, Rehearsals(question.specification, question.experiment, 0))
+    except DpcomposeError as error:
+        return isinstance(error, Refusal)
+    return True
+
+
+def auto(question: Question, rehearsals: Rehearsals) -> Way:
+    """The first that applies: doob, nothing, covering, or the most trustworthy measure."""
+    s, epsilon = question.specification, question.epsilon
+    if question.setting.out is None:
+        with contextlib.suppress(NotApplicable):
+            return doob(question, rehearsals, NODES_OF_AUTO)
+    if epsilon is not None and tail_ceiling(s, epsilon) == 0.0:
+        return Nothing.of
+    if isinstance(s.adversary, Rule):
+        try:
+            return replace(covering(question, rehearsals), certain=True)
+        except NotApplicable as error:
+            if not s.adversary.of_library:
+                Progress(False).notice(f"{s.adversary.name} cannot be enumerated: {error}")
+    sampling: Sampling | None = None
+    with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
+        sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))
+    return FromMeasure(sampling, certain=True)
+
+
+def doob(question: Question, _: Rehearsals, nodes: int = NODES) -> Way:
+    """The exact recursion."""
+    graph = enumerate_states(question.specification, question.experiment, nodes)
+    return partial(Recursion.of, graph)
+
+
+def covering(question: Question, _: Rehearsals) -> FromMeasure:
+    """The covering measure; raises NotApplicable if the states cannot be enumerated."""
+    s, b = question.specification, question.experiment
+    if question.epsilon is not None:
+        return FromMeasure(cover(s, b, question.epsilon))
+    assert question.delta is not None
+    return FromMeasure(cover_delta(s, b, question.delta))
+
+
+def as_it_is(question: Question, _: Rehearsals) -> FromMeasure:
+    """The experiment itself."""
+    return FromMeasure(None)
+
+
+def tilted(question: Question, rehearsals: Rehearsals) -> FromMeasure:
+    """One theta."""
+    epsilon, _ = aimed(question, rehearsals)
+    return FromMeasure(pilot_tilt(rehearsals, epsilon)[0])
+
+
+def steered(question: Question, rehearsals: Rehearsals) -> FromMeasure:
+    """A table of theta."""
+    return FromMeasure(steer(rehearsals, *aimed(question, rehearsals))[0])
+
+
+def guarded(question: Question, rehearsals: Rehearsals) -> FromMeasure:
+    """A table of theta, mixed with a guard."""
+    epsilon, start = aimed(question, rehearsals)
+    return FromMeasure(guard(rehearsals, epsilon, steer(rehearsals, epsilon, start)[0]))
+
+
+def splitting(question: Question, _: Rehearsals) -> Way:
+    """Multilevel splitting."""
+    if question.epsilon is None:
+        raise NotApplicable("splitting estimates at an epsilon, not at a delta: give an epsilon")
+    return split
+
+
+def aimed(question: Question, rehearsals: Rehearsals) -> tuple[float, RoundByRound | None]:
+    """The epsilon, or an approximation; and a measure under which it is typical, if known."""
+    if question.epsilon is not None:
+        return question.epsilon, None
+    assert question.delta is not None
+    return aim(rehearsals, question.delta)
+
+
+def most_trustworthy(
+    rehearsals: Rehearsals, epsilon: float, start: RoundByRound | None = None
+) -> Sampling | None:
+    """Plain play if it suffices, a theta with bounded weights, or the best measure, guarded.
+
+    A rehearsal has no information on paths that its measure never takes; a bound known in advance
+    includes them.
+    """
+    if relative_error(rehearsals.plain(), epsilon) <= plain_enough(rehearsals.specification.trials):
+        return None
+    one: Tilted | None = None
+    error = math.inf
+    with contextlib.suppress(Refusal):
+        one, error = pilot_tilt(rehearsals, epsilon)
+    if one is not None:
+        if error <= GOOD and bounded_in_advance(rehearsals, one, epsilon):
+            return one
+        if always_one_law(rehearsals):
+            return guard(rehearsals, epsilon, one)
+    best: RoundByRound = one or start or plain()
+    with contextlib.suppress(Refusal):  # the valid ends do not need a hit
+        table, error_of_table = steer(rehearsals, epsilon, one or start)
+        if one is None or error_of_table <= error:
+            best = table
+    return guard(rehearsals, epsilon, best)
+
+
+def plain_enough(trials: int) -> float:
+    """The largest relative error of one plain trial for which ``trials`` are enough."""
+    most = trials / (HITS_WANTED * MINIMUM_HITS) - 1.0  # of one over the probability, less one
+    return min(PLAIN_ENOUGH, math.sqrt(max(most, 0.0)))
+
+
+def guard(rehearsals: Rehearsals, epsilon: float, beside: RoundByRound) -> Sampling:
+    """The measure mixed with a guard, at the theta with the best bound on the weights.
+
+    The measure itself if no bound is known in advance.
+    """
+    s, b = rehearsals.specification, rehearsals.b
+
+    def log_bound(theta: float) -> float:
+        return delta_log_bound(theta, psi_bound_at(s, b, theta), epsilon)
+
+    if isinstance(beside, Guarded) or not math.isfinite(psi_bound_at(s, b, 1e-3)):
+        return beside
+    high = 1.0
+    while log_bound(2.0 * high) < log_bound(high) and high < 1e5:
+        high *= 2.0
+    found = scipy.optimize.minimize_scalar(log_bound, bounds=(0.0, 2.0 * high), method="bounded")
+    return Guarded(beside, float(rounded(found.x, THETA_BITS)), GUARD)
+
+
+def bounded_in_advance(rehearsals: Rehearsals, one: Tilted, epsilon: float) -> bool:
+    """Whether the bound on the weighted variable is useful for the number of trials."""
+    s = rehearsals.specification
+    psi = total_psi_bound(replace(s, sampling=one), rehearsals.b)
+    if not math.isfinite(psi):
+        return False
+    value = summarised(rehearsals.play(one), epsilon).log_value
+    return useful(delta_log_bound(one.theta, psi, epsilon), value, s.trials)
+
+
+TABLE: dict[str, Method] = {
+    "auto": auto, "doob": doob, "covering": covering, "plain": as_it_is, "tilted": tilted,
+    "steered": steered, "guarded": guarded, "splitting": splitting,
+}  # fmt: skip
+"""The methods by name: those of ``METHODS``."""
+WITHOUT_BLOCKS = ("doob", "splitting")
+"""The methods whose play a folder does not keep."""

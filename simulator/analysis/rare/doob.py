@@ -1,10 +1,10 @@
-"""Doob's transform: the zero-variance measure, by recursion over all plays.
+"""Exact answers by recursion over all plays.
 
 If every mechanism of a rule's menu has finitely many answers and the rule's states can be
 enumerated, its coins included, its state and the loss so far take finitely many values. With V_i
-the expected value of the estimator from such a node on, the law q(y) proportional to
-p_b(y) V_{i+1}(node after y) is the experiment conditioned on the event, every path weighs the same,
-and V_0 is the exact answer (Asmussen and Glynn 2007, chapter VI).
+the expected value of the estimator from such a node on, V_0 is the exact answer, and p_b(y)
+V_{i+1}(node after y) is the law of Doob's transform, whose paths all weigh the same (Asmussen and
+Glynn 2007, chapter VI).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 import scipy
 
 from simulator.adversaries.contract import Rule
+from simulator.analysis.estimation import Estimate
+from simulator.analysis.rare.reading import RareChoice, RarePlay, exact
 from simulator.engine.block import covering_engine
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.specification import Specification
@@ -24,6 +26,7 @@ from simulator.foundations.stages import in_stages
 from simulator.foundations.ties import beyond, tolerance
 from simulator.foundations.wording import count_of
 
+EXACT = "exact, recursion over everything that can happen"
 NODES = 2_000_000
 """The largest number of states and losses that are enumerated."""
 
@@ -70,7 +73,10 @@ class StateGraph:
 
     def value(self, of: Callable[[np.ndarray], np.ndarray]) -> float:
         """Exact expectation of a function of the signed loss in experiment b."""
-        return float(self.start @ self.backward(of)[0])
+        values = np.asarray(of(self.signed), dtype=np.float64)
+        for layer in reversed(self.layers):
+            values = layer.expectation(values)
+        return float(self.start @ values)
 
     def tail_ends(self, threshold: float) -> tuple[float, float]:
         """Certified ends of the tail, for any of the losses of a node."""
@@ -129,44 +135,6 @@ class StateGraph:
             reached = np.bincount(layer.follow, flow, minlength=size)
         return reached
 
-    def backward(self, of: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
-        """V before every round and after the last, one array per layer."""
-        values = [np.asarray(of(self.signed), dtype=np.float64)]
-        for layer in reversed(self.layers):
-            values.append(layer.expectation(values[-1]))
-        return values[::-1]
-
-    def sample(
-        self, epsilon: float, trials: int, noise: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw paths from Doob's transform for delta(``epsilon``).
-
-        Returns the signed losses and log-weights ln dP_b/dQ, shape (trials,) each. Raises
-        NotApplicable if the event is impossible.
-        """
-        values = self.backward(lambda s: excess(s, epsilon))
-        total = float(self.start @ values[0])
-        if total <= 0.0:
-            raise NotApplicable(f"no play of this adversary loses more than {epsilon:g}")
-        wanted = self.start * values[0]
-        place = np.searchsorted(np.cumsum(wanted), noise.random(trials) * wanted.sum(), "right")
-        log_weights = np.log(total) - np.log(values[0][place])
-        for layer, before, after in zip(self.layers, values, values[1:]):
-            ways = layer.mass * after[layer.follow]
-            share = ways / np.where(before > 0.0, before, 1.0)[layer.source]
-            # each node has a unit of the line; a draw within it takes one of the node's ways
-            ends = np.cumsum(share)
-            starts = np.searchsorted(layer.source, np.arange(layer.nodes))
-            base = np.concatenate(([0.0], ends))[starts]
-            last = np.searchsorted(layer.source, place, "right") - 1
-            chosen = np.searchsorted(ends, base[place] + noise.random(trials), "right")
-            chosen = np.clip(chosen, starts[place], last)
-            while (missed := ways[chosen] <= 0.0).any():  # rounding has run past a node's last way
-                chosen[missed] -= 1
-            log_weights += np.log(before[place]) - np.log(after[layer.follow[chosen]])
-            place = layer.follow[chosen]
-        return self.signed[place], log_weights
-
 
 def places_of(sums: np.ndarray, unit: float) -> np.ndarray:
     """The rank of each sum; neighbours that differ by at most ``unit`` share one.
@@ -187,13 +155,10 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
     """
     s = specification
     if not isinstance(s.adversary, Rule):
-        raise NotApplicable("Doob's transform needs a rule over a menu, not a generator")
+        raise NotApplicable("the recursion needs a rule over a menu, not a generator")
     automaton = covering_engine(s, b).moments.automaton
     if not automaton.discrete:
-        raise NotApplicable(
-            "a mechanism of the menu has infinitely many answers: use "
-            'the method "covering", "steered" or "tilted"'
-        )
+        raise NotApplicable("a mechanism of the menu has infinitely many answers")
     unit = tolerance(0.0, s.rounds)
     state, chances = automaton.start
     middle, low, high = np.zeros((3, len(state)))
@@ -208,7 +173,7 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
         if seen > nodes or hopeless or int(counts.sum()) > 8 * nodes:
             raise NotApplicable(
                 f"more than {nodes} states within {i + 1} of {count_of(s.rounds, 'round')} are too "
-                'many for Doob\'s transform: use the method "covering", "steered" or "tilted"'
+                "many for the recursion"
             )
         source = np.repeat(np.arange(len(state)), counts)
         first = np.concatenate(([0], np.cumsum(counts)))[:-1]
@@ -227,3 +192,39 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
     finite = np.isfinite(middle)
     spread = float((high[finite] - low[finite]).max(initial=0.0))
     return StateGraph(chances, tuple(layers), middle, spread)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recursion(RarePlay):
+    """The exact answer, from all plays."""
+
+    graph: StateGraph
+
+    @classmethod
+    def of(cls, graph: StateGraph, choice: RareChoice) -> Recursion:
+        """The answer to a question; raises NotApplicable if no finite epsilon has its delta."""
+        point, delta = choice.question.epsilon, choice.question.delta
+        if delta is not None:
+            point = graph.epsilon(delta)
+        assert point is not None
+        return cls(choice=choice, point=point, method="doob", graph=graph)
+
+    def at_delta(self, confidence: float) -> Estimate | None:
+        """The epsilon of the question's delta, if it has one."""
+        graph, delta = self.graph, self.choice.question.delta
+        if delta is None:
+            return None
+        low, high = (
+            graph.epsilon(delta * (1.0 + sign * graph.rounding)) - sign * graph.spread
+            for sign in (1.0, -1.0)
+        )
+        slack = tolerance(high, len(graph.layers)) + 1e-12
+        return exact(self.point, (max(0.0, low - slack), high + slack), confidence, EXACT)
+
+    def at(self, epsilon: float, confidence: float) -> tuple[Estimate, Estimate]:
+        """The tail and the divergence at any epsilon."""
+        graph = self.graph
+        return (
+            exact(graph.tail(epsilon), graph.tail_ends(epsilon), confidence, EXACT),
+            exact(graph.delta(epsilon), graph.delta_ends(epsilon), confidence, EXACT),
+        )

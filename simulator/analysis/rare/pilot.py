@@ -9,18 +9,15 @@ played the first theta is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import scipy
 
 from simulator.analysis.estimation import delta_log_bound
 from simulator.analysis.estimation.weighted import log_excess
-from simulator.analysis.rare.rehearsal import STEP, Psi, Rehearsal, plain
-from simulator.analysis.rare.rehearsals import Rehearsals
+from simulator.analysis.rare.rehearsal import STEP, Psi, Rehearsal, Rehearsals, plain
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.sampling import THETA_BITS, Tilted, rounded
-from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.stages import in_stages
 
@@ -35,15 +32,12 @@ TYPICAL = 0.25
 """An event that this share of the trials hit is typical."""
 
 
-def pilot_tilt(
-    specification: Specification, b: int, epsilon: float, rehearsals: Rehearsals | None = None
-) -> tuple[Tilted, float]:
-    """The theta for delta(``epsilon``) of experiment ``b``, and its relative error per trial.
+def pilot_tilt(rehearsals: Rehearsals, epsilon: float) -> tuple[Tilted, float]:
+    """The theta for delta(``epsilon``), and its relative error per trial.
 
     The relative error is the standard deviation of the weighted variable over its mean, infinite
     if no rehearsal hit the event. Raises Refusal if no theta reaches ``epsilon``.
     """
-    rehearsals = rehearsals or Rehearsals.of(specification, b)
     best, least = plain(), relative_error(rehearsals.plain(), epsilon)
     laws = laws_of_elite(rehearsals.plain())
     theta = 0.0
@@ -68,7 +62,7 @@ def out_of_reach(epsilon: float) -> Refusal:
     """The error if no theta makes a loss of ``epsilon`` typical."""
     return Refusal(
         f"no tilt makes a loss of {epsilon:g} typical: after large losses the adversary does not "
-        'go that far; try the method "steered" or "doob"'
+        "go that far"
     )
 
 
@@ -118,13 +112,8 @@ def theta_of_delta(laws: list[tuple[Psi, float]], delta: float) -> float:
         total = math.fsum(often * psi(theta) for psi, often in laws)
         return (delta_log_bound(theta, total, 0.0) - math.log(delta)) / theta
 
-    return math.exp(least_in(bound, math.log(1e-2), math.log(1e4)))
-
-
-def least_in(of: Callable[[float], float], low: float, high: float) -> float:
-    """The minimiser of a unimodal function between two numbers."""
-    found = scipy.optimize.minimize_scalar(of, bounds=(low, high), method="bounded")
-    return float(found.x)
+    bounds = math.log(1e-2), math.log(1e4)
+    return math.exp(scipy.optimize.minimize_scalar(bound, bounds=bounds, method="bounded").x)
 
 
 def relative_error(rehearsal: Rehearsal, epsilon: float) -> float:
@@ -133,11 +122,6 @@ def relative_error(rehearsal: Rehearsal, epsilon: float) -> float:
     if summary.hits < LEAST_HITS:
         return math.inf
     return summary.relative_error * math.sqrt(summary.trials)
-
-
-def log_weighted_mean(rehearsal: Rehearsal, epsilon: float) -> float:
-    """Logarithm of the mean of the weighted variable, -inf without a hit."""
-    return summarised(rehearsal, epsilon).log_value
 
 
 def summarised(rehearsal: Rehearsal, epsilon: float) -> LogMean:

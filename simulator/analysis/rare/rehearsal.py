@@ -1,9 +1,13 @@
-"""Rehearsals: held-out plays from which a measure is chosen."""
+"""Rehearsals: held-out plays from which a measure is chosen, within a budget of rounds.
+
+A measure is played once. All rehearsals together have at most as many rounds as the final sample,
+or LEAST if that has fewer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +22,8 @@ from simulator.engine.compiled.tilted_kernel import psi_of, slopes_of_psi
 from simulator.engine.sampling import RoundByRound, Tilted
 from simulator.engine.specification import Specification
 from simulator.engine.trials import TiltedTrial, Tilting
-from simulator.foundations.seeds import pilot_generators
+from simulator.foundations.errors import Refusal
+from simulator.foundations.seeds import Pilot, pilot_generators
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import tilted_law
 
@@ -26,6 +31,16 @@ STEP = 1e-3
 """Step of the numerical derivatives of psi in theta."""
 MOST_LAWS = 200
 """The largest number of distinct laws whose psi is used; of more, evenly spaced ones."""
+LEAST = 100_000
+"""The budget of rounds is at least this."""
+PLAYS = 12
+"""The number of rehearsals that the budget is divided into."""
+FEW_TRIALS, MOST_TRIALS = 50, 4000
+"""The least and the largest number of trials of a rehearsal."""
+MOST_COMPILED, MOST_INTERPRETED = 2_000_000, 300_000
+"""The largest number of rounds of a rehearsal: a tenth of a second, and a few seconds."""
+LIKELY = 300
+"""Trials that show a measure's error; a rehearsal may have so many at any number of rounds."""
 
 Psi = Callable[[float], float]
 """psi(theta) of one law."""
@@ -33,7 +48,7 @@ Psi = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Rounds:
-    """The rounds of some trials, each array of shape (trials, rounds).
+    """The rounds of some trials, each array of shape (trials, rounds); infinite losses are 0.
 
     Attributes
     ----------
@@ -46,6 +61,9 @@ class Rounds:
     thetas: np.ndarray
     slopes: np.ndarray
     curvatures: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.losses[~np.isfinite(self.losses)] = 0.0
 
     def so_far(self) -> np.ndarray:
         """The signed loss before each round."""
@@ -60,7 +78,7 @@ class Rehearsal:
     ----------
     signed : the signed losses, shape (trials,): large ones are rare.
     log_weights : ln dP_b/dQ, shape (trials,).
-    rounds_of : returns the rounds of the trials with these numbers; infinite losses count as 0.
+    rounds_of : returns the rounds of the trials with these numbers.
     laws_of : returns psi of every law that the trials with these numbers drew from, with its mean
         count per trial.
     """
@@ -71,40 +89,17 @@ class Rehearsal:
     laws_of: Callable[[np.ndarray], list[tuple[Psi, float]]]
 
 
-def rehearse(
-    specification: Specification,
-    b: int,
-    sampling: RoundByRound,
-    trials: int,
-    *,
-    number: int,
-    keep_rounds: bool = False,
-) -> Rehearsal:
-    """Play ``trials`` trials of experiment ``b`` on draws that no result uses.
-
-    ``number`` counts from a ``Pilot``: equal numbers have equal coins and noise. ``rounds_of`` and
-    ``laws_of`` need ``keep_rounds``.
-    """
-    s = replace(specification, sampling=sampling, trace=False, keep_views=0)
-    draws = pilot_generators(s.seed, specification.task, number)
-    play = _rehearse_rule if isinstance(s.adversary, Rule) else _rehearse_generator
-    return play(s, b, trials, draws, keep_rounds)
+Generators = tuple[np.random.Generator, np.random.Generator]
+"""Those of the coins and of the noise."""
 
 
 def _rehearse_rule(
-    s: Specification,
-    b: int,
-    trials: int,
-    draws: tuple[np.random.Generator, np.random.Generator],
-    keep_rounds: bool,
+    s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators, *, keep: bool
 ) -> Rehearsal:
     coins, noise = draws
-    assert isinstance(s.adversary, Rule)
-    sampling = s.sampling
-    assert isinstance(sampling, RoundByRound)
     engine = tilted_engine_for(s)
     signed, log_weights = np.empty(trials), np.empty(trials)
-    path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
+    path = np.zeros((trials if keep else 0, s.rounds, 4))
     engine.play(
         b, sampling, s.rounds, coins, noise, losses=signed, log_weights=log_weights, path=path
     )
@@ -118,9 +113,7 @@ def _rehearse_rule(
                 here = (entries == entry) & (levels == level)
                 theta, given = float(sampling.levels[level]), path[chosen, :, 3][here]
                 slopes[here], curvatures[here] = _along(menu, int(entry), theta, given)
-        return Rounds(
-            _finite(path[chosen, :, 2]), np.asarray(sampling.levels)[levels], slopes, curvatures
-        )
+        return Rounds(path[chosen, :, 2], sampling.levels[levels], slopes, curvatures)
 
     def laws_of(chosen: np.ndarray) -> list[tuple[Psi, float]]:
         drawn = path[chosen][:, :, (0, 3)].reshape(-1, 2)
@@ -141,17 +134,11 @@ def evenly_spaced(laws: list[tuple[Psi, float]]) -> list[tuple[Psi, float]]:
     if len(laws) <= MOST_LAWS:
         return laws
     large = sum(often for _, often in laws) / MOST_LAWS
-    kept: list[tuple[Psi, float]] = []
-    rare: list[tuple[Psi, float]] = []
-    for law in laws:
-        (kept if law[1] >= large else rare).append(law)
+    kept = [law for law in laws if law[1] >= large]
+    rare = [law for law in laws if not law[1] >= large]
     some = [rare[i] for i in np.linspace(0, len(rare) - 1, min(MOST_LAWS, len(rare))).astype(int)]
     more = sum(often for _, often in rare) / sum(often for _, often in some)
     return kept + [(psi, often * more) for psi, often in some]
-
-
-def _finite(losses: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(losses), losses, 0.0)
 
 
 def _along(
@@ -167,15 +154,11 @@ def _along(
 
 
 def _rehearse_generator(
-    s: Specification,
-    b: int,
-    trials: int,
-    draws: tuple[np.random.Generator, np.random.Generator],
-    keep_rounds: bool,
+    s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators, *, keep: bool
 ) -> Rehearsal:
     coins, noise = draws
     family, tilting = Challenges(s, b), Tilting.of(s, b)
-    kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))
+    kept = np.zeros((4, trials if keep else 0, s.rounds))
     met: dict[int, tuple[int, Pair]] = {}
     pair_met = np.full(kept.shape[1:], -1)
     signed, log_weights = np.empty(trials), np.empty(trials)
@@ -205,15 +188,10 @@ def _rehearse_generator(
 
     for number in range(trials):
         terms = tilting, number, coins, noise, s.filter
-        trial = Rehearsed(write, *terms) if keep_rounds else TiltedTrial(*terms)
+        trial = Rehearsed(write, *terms) if keep else TiltedTrial(*terms)
         play_trial(family, trial)
         signed[number], log_weights[number] = trial.loss, trial.log_weight
-    return Rehearsal(
-        signed,
-        log_weights,
-        lambda chosen: Rounds(_finite(kept[0, chosen]), *(part[chosen] for part in kept[1:])),
-        laws_of,
-    )
+    return Rehearsal(signed, log_weights, lambda chosen: Rounds(*kept[:, chosen]), laws_of)
 
 
 class Rehearsed(TiltedTrial):
@@ -250,3 +228,76 @@ def psi_of_pair(pair: Pair, theta: float) -> float:
 def plain() -> Tilted:
     """The measure of the experiment itself."""
     return Tilted(0.0)
+
+
+@dataclass
+class Rehearsals:
+    """Rehearsals of experiment b.
+
+    Attributes
+    ----------
+    specification, b : what is played, under any measure.
+    budget : the largest number of rounds of all rehearsals.
+    spent : the rounds played so far.
+    first : the number of the first play among those held out, see ``Pilot``.
+    keep_rounds : whether the rounds of the plays are kept, which takes longer.
+    known : the plays so far, by their measures.
+    advance : called with the rounds of each play.
+    """
+
+    specification: Specification
+    b: int
+    budget: int
+    _: KW_ONLY
+    spent: int = 0
+    first: int = Pilot.MEASURES
+    keep_rounds: bool = True
+    known: dict[RoundByRound, Rehearsal] = field(default_factory=dict)
+    advance: Callable[..., None] | None = None
+
+    @classmethod
+    def of(cls, specification: Specification, b: int) -> Rehearsals:
+        """An empty set, with the budget for the specification's trials."""
+        s = specification
+        return cls(s, b, max(LEAST, s.trials * s.rounds))
+
+    @property
+    def fitting(self) -> int:
+        """The largest number of trials of a rehearsal, by their rounds."""
+        most = MOST_COMPILED if isinstance(self.specification.adversary, Rule) else MOST_INTERPRETED
+        return max(LIKELY, most // self.specification.rounds)
+
+    @property
+    def trials(self) -> int:
+        """The number of trials of a rehearsal."""
+        share = self.budget // self.specification.rounds // PLAYS
+        return max(FEW_TRIALS, min(MOST_TRIALS, self.fitting, share))
+
+    @property
+    def left(self) -> int:
+        """The number of trials that are left in the budget."""
+        return max(0, self.budget - self.spent) // self.specification.rounds
+
+    def play(self, sampling: RoundByRound, trials: int | None = None) -> Rehearsal:
+        """The rehearsal of a measure; raises Refusal if the budget is spent."""
+        if sampling not in self.known:
+            trials = min(trials or self.trials, self.left)
+            if trials < FEW_TRIALS and self.known:
+                raise Refusal(
+                    f"no measure was found within {self.budget} rounds of pilot: try more trials"
+                )
+            trials = max(trials, FEW_TRIALS)
+            s = replace(self.specification, sampling=sampling)
+            number = self.first + len(self.known)  # equal numbers have equal draws
+            draws = pilot_generators(s.seed, self.specification.task, number)
+            play = _rehearse_rule if s.is_rule else _rehearse_generator
+            self.known[sampling] = play(s, sampling, self.b, trials, draws, keep=self.keep_rounds)
+            rounds = trials * s.rounds
+            self.spent += rounds
+            if self.advance is not None:
+                self.advance(rounds)
+        return self.known[sampling]
+
+    def plain(self) -> Rehearsal:
+        """The rehearsal of the experiment itself."""
+        return self.play(plain())

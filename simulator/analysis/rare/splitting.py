@@ -9,6 +9,7 @@ replayed view that continues, with the coins of its path.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
 from simulator.analysis.estimation import Estimate, splitting_runs
+from simulator.analysis.rare.reading import RareChoice, RarePlay
 from simulator.engine.algorithm_1 import play_trial
 from simulator.engine.challenges import Challenges, CheckedPair
 from simulator.engine.outcomes.loss_sample import excess
@@ -50,33 +52,45 @@ class Path:
 START = Path((), ())
 
 
-def split(
-    specification: Specification,
-    b: int,
-    epsilon: float,
-    trials: int,
-    confidence: float = 0.95,
-) -> tuple[Estimate, Estimate]:
-    """Tail and hockey-stick divergence at ``epsilon`` in experiment ``b``, by splitting.
+def split(choice: RareChoice) -> Splits:
+    """Play RUNS runs with ``trials // RUNS`` paths at every level.
 
-    ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
-    runs starts ``trials // RUNS`` paths at every level. Both ends hold for any number of runs: the
-    lower one is a betting bound, the upper one the bound of the family. Raises Refusal if the pilot
-    does not reach ``epsilon``, or too few runs do.
+    Raises Refusal if the pilot does not reach the epsilon.
     """
-    s = replace(specification, sampling=None)
-    paths = max(20, trials // RUNS)
+    start = time.perf_counter()
+    q = choice.question
+    s, b, epsilon = replace(q.specification, sampling=None), q.experiment, q.epsilon
+    assert epsilon is not None
+    paths = max(20, s.trials // RUNS)
     with stage("choosing levels"):
-        levels = pilot_levels(s, b, epsilon, paths)
-    tails, deltas = [], []
-    for run in in_stages(range(RUNS), "splitting"):
-        tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
-        tails.append(tail)
-        deltas.append(delta)
-    return (
-        splitting_runs(tails, confidence, ceiling=tail_ceiling(s, epsilon)),
-        splitting_runs(deltas, confidence, ceiling=delta_ceiling(s, epsilon)),
-    )
+        levels = [*pilot_levels(s, b, epsilon, paths), epsilon]
+    runs = [one_run(s, b, levels, paths, run) for run in in_stages(range(RUNS), "splitting")]
+    return Splits(
+        choice=choice, point=epsilon, method="splitting", trials=s.trials, runs=runs,
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits(RarePlay):
+    """The independent, unbiased estimates of the runs, each of the tail and the divergence."""
+
+    runs: list[tuple[float, float]]
+
+    def at(self, epsilon: float, confidence: float) -> tuple[Estimate, Estimate]:
+        """The tail and the divergence at the point; raises Refusal elsewhere.
+
+        Both ends hold for any number of runs: the lower one is a betting bound, the upper one the
+        bound of the family. Raises Refusal if too few runs reach the point.
+        """
+        if epsilon != self.point:
+            raise Refusal(f"splitting has estimated at {self.point:g} alone, not at {epsilon:g}")
+        s = self.choice.question.specification
+        tail, delta = (
+            splitting_runs(each, confidence, ceiling=ceiling(s, epsilon))
+            for each, ceiling in zip(zip(*self.runs), (tail_ceiling, delta_ceiling))
+        )
+        return tail, delta
 
 
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:

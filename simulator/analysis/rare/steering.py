@@ -23,8 +23,7 @@ from simulator.analysis.rare.pilot import (
     theta_of_delta,
     typical_theta,
 )
-from simulator.analysis.rare.rehearsal import Rehearsal, plain
-from simulator.analysis.rare.rehearsals import Rehearsals
+from simulator.analysis.rare.rehearsal import Rehearsal, Rehearsals, plain
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.sampling import (
     TABLE_BITS,
@@ -35,7 +34,6 @@ from simulator.engine.sampling import (
     phase_of,
     rounded,
 )
-from simulator.engine.specification import Specification
 from simulator.foundations.errors import Refusal
 from simulator.foundations.stages import in_stages
 from simulator.foundations.ties import beyond
@@ -58,19 +56,15 @@ PRIOR = 1e-3
 
 
 def steer(
-    specification: Specification,
-    b: int,
-    epsilon: float,
-    rehearsals: Rehearsals | None = None,
-    start: RoundByRound | None = None,
+    rehearsals: Rehearsals, epsilon: float, start: RoundByRound | None = None
 ) -> tuple[RoundByRound, float]:
-    """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
+    """A steered measure for delta(``epsilon``), and its relative error.
 
     ``start`` is a measure to begin with, such as one theta. The relative error is that of one
     trial on held-out draws. Raises Refusal if the stages, or the budget, do not reach
     ``epsilon``.
     """
-    rehearsals = rehearsals or Rehearsals.of(specification, b)
+    rounds = rehearsals.specification.rounds
     sampling: RoundByRound = start or plain()
     best: RoundByRound = sampling
     least = math.inf
@@ -81,7 +75,7 @@ def steer(
         except Refusal:  # the budget is spent
             break
         level = elite_level(played.signed)
-        hits = np.count_nonzero(played.signed > beyond(epsilon, specification.rounds))
+        hits = np.count_nonzero(played.signed > beyond(epsilon, rounds))
         if level >= epsilon or hits > 0.5 * ELITE * len(played.signed):
             level = epsilon
             polished += 1
@@ -93,25 +87,22 @@ def steer(
         weights = elite_weights(played, level)
         if not weights.any():
             break
-        sampling = improved(played, weights, specification.rounds)
+        sampling = improved(played, weights, rounds)
     if math.isinf(least):
         raise Refusal(
             f"steering did not reach a loss of {epsilon:g} in {STAGES} stages: the adversary may "
-            'never lose that much; give a smaller epsilon, or try the method "doob"'
+            "never lose that much; give a smaller epsilon"
         )
     return best, least
 
 
-def aim(
-    specification: Specification, b: int, delta: float, rehearsals: Rehearsals | None = None
-) -> tuple[float, RoundByRound]:
-    """An approximate epsilon(``delta``) of experiment ``b``, and a measure where it is typical.
+def aim(rehearsals: Rehearsals, delta: float) -> tuple[float, RoundByRound]:
+    """An approximate epsilon(``delta``), and a measure where it is typical.
 
     It begins with the theta whose bound on epsilon(``delta``) is least for the laws of the largest
     losses. If no theta suffices, the level is raised in stages until the epsilon of the sample is
     among its typical losses. Raises Refusal if the stages do not suffice.
     """
-    rehearsals = rehearsals or Rehearsals.of(specification, b)
     sampling: RoundByRound = plain()
     played = rehearsals.plain()
     for step in in_stages(range(STAGES), "finding epsilon, at most"):
@@ -131,7 +122,7 @@ def aim(
         weights = elite_weights(played, level)
         if not weights.any():
             break
-        sampling = improved(played, weights, specification.rounds)
+        sampling = improved(played, weights, rehearsals.specification.rounds)
         played = rehearsals.play(sampling)
     raise Refusal(
         f"no stage of steering made epsilon({delta:g}) typical: give a larger delta, or an epsilon"

@@ -15,13 +15,15 @@ from functools import partial
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.analysis.estimation import Estimate, weighted_lower_limit
+from simulator.analysis.estimation import weighted_lower_limit
 from simulator.analysis.estimation.weighted import log_excess
-from simulator.analysis.rare.rehearsals import Rehearsals
+from simulator.analysis.rare.reading import RareEvent
+from simulator.analysis.rare.rehearsal import Rehearsals
 from simulator.engine.sampling import RoundByRound, Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.seeds import Pilot
+from simulator.foundations.ties import beyond
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75)
 """The thetas of the tests, relative to that of the sample."""
@@ -53,31 +55,25 @@ class Held:
     ends: tuple[float, float]
 
 
-def held_tail(threshold: float, tail: Estimate) -> list[Held]:
-    """The guess at a tail, if there is one."""
+def guesses_of(event: RareEvent, rounds: int, delta: float | None) -> list[Held]:
+    """The guesses at the divergence, at the tail, and at the epsilon of ``delta``.
 
-    def log_sample(signed: np.ndarray, log_weights: np.ndarray) -> np.ndarray:
-        return np.where(signed > threshold, log_weights, -np.inf)
-
-    guess = tail.guess
-    return [] if guess is None else [Held("tail", log_sample, guess[1], (tail.lower, tail.upper))]
-
-
-def held_delta(epsilon: float, delta: Estimate) -> list[Held]:
-    """The guess at a divergence, if there is one."""
-    log_sample = partial(log_excess, epsilon=epsilon)
-    guess = delta.guess
-    return (
-        [] if guess is None else [Held("delta", log_sample, guess[1], (delta.lower, delta.upper))]
-    )
-
-
-def held_epsilon(delta: float, epsilon: Estimate) -> list[Held]:
-    """The guess at epsilon(``delta``), if there is one: at its upper end delta is no larger."""
-    if epsilon.guess is None:
-        return []
-    log_sample = partial(log_excess, epsilon=epsilon.guess[1])
-    return [Held(f"delta at {epsilon.guess[1]:.4g}", log_sample, delta, (0.0, 1.0))]
+    At the upper end of the last one the divergence is at most ``delta``.
+    """
+    threshold = beyond(event.epsilon, rounds)
+    found = [
+        Held(name, log_sample, estimate.guess[1], (estimate.lower, estimate.upper))
+        for name, estimate, log_sample in (
+            ("delta", event.delta, partial(log_excess, epsilon=event.epsilon)),
+            ("tail", event.tail, lambda signed, logs: np.where(signed > threshold, logs, -np.inf)),
+        )
+        if estimate.guess is not None
+    ]
+    if delta is not None and event.at_delta is not None and event.at_delta.guess is not None:
+        high = event.at_delta.guess[1]
+        log_sample = partial(log_excess, epsilon=high)
+        found.append(Held(f"delta at {high:.4g}", log_sample, delta, (0.0, 1.0)))
+    return found
 
 
 def refuse_if_contradicted(specification: Specification, b: int, guesses: list[Held]) -> None:
@@ -116,6 +112,6 @@ def refuse_above(held: Held, least: float, source: str) -> None:
         raise Refusal(
             f"the sample guesses a {held.name} of at most {held.most:.3g}, but {source} "
             f"finds at least {least:.3g}: the sample misses paths; the certified ends are "
-            f"{max(least, held.ends[0]):.3g} and {held.ends[1]:.3g}; try "
-            'the method "auto", "guarded" or "steered" with another seed, or more trials'
+            f"{max(least, held.ends[0]):.3g} and {held.ends[1]:.3g}; try another seed, or more "
+            "trials"
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from simulator.auditing.conformance.events import (
     APPROX,
     GAUSSIAN,
+    LAPLACE,
     NOTHING,
     PURE,
     RANDOMIZED_RESPONSE,
@@ -17,12 +18,13 @@ from simulator.auditing.conformance.events import (
 )
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import (
+    ApproxDP,
     BoundOnComposition,
     Bracket,
+    PureDP,
     bounds_for,
     events,
 )
-from simulator.theory.events.mechanisms import MECHANISMS
 from simulator.theory.pld.distribution import largest_delta
 
 TOLERANCE = 1e-6
@@ -30,16 +32,24 @@ TOLERANCE = 1e-6
 _SAMPLED_TOLERANCE = 1e-5
 """The width for a law without a transform, whose composition is slow."""
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
+_ONCE: dict[str, Callable[[PrivacyEvent], events.EventTree]] = {
+    GAUSSIAN: lambda event: events.gaussian(1.0, event.parameter),
+    LAPLACE: lambda event: events.laplace(1.0, event.parameter),
+    RANDOMIZED_RESPONSE: lambda event: events.randomized_response(event.parameter),
+    PURE: lambda event: events.promise(PureDP(event.parameter)),
+    APPROX: lambda event: events.promise(ApproxDP(event.parameter, event.delta)),
+    SUBSAMPLED_GAUSSIAN: lambda event: events.subsampled(
+        events.gaussian(1.0, event.parameter), event.rate
+    ),
+}
+"""The event of one round, by its kind."""
 
 
 def tree(event: PrivacyEvent) -> events.EventTree:
     """The event in the theory, with the same numbers."""
-    sampled = event.kind == SUBSAMPLED_GAUSSIAN
     if event.kind == NOTHING:
         return events.nothing()
-    once = MECHANISMS[GAUSSIAN if sampled else event.kind].event(event.parameter, event.delta)
-    if sampled:
-        once = events.subsampled(once, event.rate)
+    once = _ONCE[event.kind](event)
     return once if event.count == 1 else events.self_compose(once, event.count)
 
 

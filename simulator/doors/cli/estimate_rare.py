@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ import click
 from simulator.analysis.rare.methods import METHODS
 from simulator.doors.cli import options
 from simulator.doors.cli.output import number, print_json, say
+from simulator.foundations.errors import Refusal
 from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
@@ -50,12 +53,10 @@ JSON_FIELDS = (
 @options.jobs
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="The sampling measure.",
+    help=f"One of {', '.join(METHODS)}; or a measure, as tilted:3 for a theta without a pilot.",
 )
-@click.option("--theta", type=float, default=None, help="Tilt by this theta, without a pilot.")
 @click.option(
     "--experiment",
     type=click.Choice(("0", "1")),
@@ -80,7 +81,6 @@ def estimate_rare(
     seed: int,
     jobs: int | None,
     method: str,
-    theta: float | None,
     experiment: str,
     filter_text: str | None,
     out: str | None,
@@ -103,16 +103,14 @@ def estimate_rare(
     line on what to try.
     """
     # slow to import; --help does not need them
-    from simulator.adversaries.loading import find_adversary
     from simulator.analysis import rare
-    from simulator.theory.filters.named import parse_filter
 
+    setting = rare.Setting(
+        relation=options.relation_of(relation), filter=filter_text, jobs=jobs, out=out
+    )
     event = rare.estimate_rare(
-        find_adversary(adversary, family, rounds), family, rounds, trials,
-        epsilon=epsilon, delta=delta, experiment=int(experiment), method=method, theta=theta,
-        seed=seed, relation=options.relation_of(relation), jobs=jobs, confidence=confidence,
-        filter=None if filter_text is None else parse_filter(filter_text), out=out,
-        curve=0 if plot is None else CURVE_POINTS,
+        adversary, family, rounds, trials, epsilon=epsilon, delta=delta, method=method,
+        experiment=int(experiment), confidence=confidence, seed=seed, setting=setting,
     )  # fmt: skip
     if as_json:
         print_json(plain(event))
@@ -123,12 +121,22 @@ def estimate_rare(
         draw(event, game, plot)
 
 
+def around(event: RareEvent) -> Iterator[RareEvent]:
+    """The same play at epsilons from somewhat below to a little above, where it reaches them."""
+    import numpy as np  # slow to import; --help does not need it
+
+    reach = max(abs(event.epsilon), 1e-3)
+    for part in np.linspace(-0.4, 0.15, CURVE_POINTS):
+        with contextlib.suppress(Refusal):
+            yield event.read(event.epsilon + reach * float(part))
+
+
 def draw(event: RareEvent, title: str, path: Path) -> None:
     """Draw the event and its surroundings into a file."""
     from simulator.analysis.plots import legend, paper_figure, plot_rare
     from simulator.analysis.plots.style import save_as
 
-    points = sorted((event, *event.curve), key=lambda point: point.epsilon)
+    points = sorted((event, *around(event)), key=lambda point: point.epsilon)
     with paper_figure(width=4.6) as (figure, axes):
         plot_rare(
             axes,

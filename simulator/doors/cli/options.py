@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import click
 
 from simulator.data.databases import ADD_REMOVE, RELATIONS, Relation
 from simulator.doors.cli.numerals import Numeral
+from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.wording import did_you_mean
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import FORMS, parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
@@ -226,17 +226,6 @@ def trials(default: int | None = None, required: bool = True) -> Decorator:
     )
 
 
-class Named(click.Choice[str]):
-    """One of several names; for another name the message has the near ones."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or fail with one line."""
-        if value in self.choices:
-            return str(value)
-        near = did_you_mean(value, self.choices)
-        return self.fail(f"{value!r} is not one of {', '.join(self.choices)}{near}", param, ctx)
-
-
 def text_of(path: str) -> str:
     """The text of a file; raises InvalidInput if it cannot be read."""
     try:
@@ -248,23 +237,18 @@ def text_of(path: str) -> str:
         raise InvalidInput(f"{path}: is not text in UTF-8") from None
 
 
-def collected(
-    command: Callable[..., None],
-    each: Sequence[Callable[..., Any]],
-    made: type[Any],
-    name: str,
-) -> Callable[..., None]:
-    """The command with more options, which it receives as one argument ``name``.
+class CommandOfMechanisms(click.Command):
+    """A command whose help lists the mechanisms with their parameters."""
 
-    ``made`` is a dataclass with a field for each of them.
-    """
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the mechanisms below them."""
+        from simulator.theory.events.named import mechanism_names, named_mechanism
 
-    def called(**given: Any) -> None:
-        own = {field.name: given.pop(field.name) for field in fields(made)}
-        command(**given, **{name: made(**own)})
-
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    called.__dict__.update(command.__dict__)  # the options that click has put there
-    for option in reversed(each):
-        called = option(called)
-    return called
+        super().format_options(ctx, formatter)
+        rows = []
+        for name in mechanism_names():
+            with suppress(InvalidInput):  # its code is gone
+                mechanism = named_mechanism(name)
+                rows.append((grammar.form(name, mechanism.parameters), mechanism.about))
+        with formatter.section("Mechanisms (capitals are required; [,parameter=default])"):
+            formatter.write_dl(rows, col_max=34)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,15 @@ def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a user's step with array bounds checked."""
+    """Compile a user's step, which then returns (what it returns, whether Python may differ)."""
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(step)
+    from simulator.engine.compiled.checked import Checked, require_guards
+
+    require_guards()
+    return numba.njit(
+        nogil=True, error_model="numpy", boundscheck=True, pipeline_class=Checked
+    )(step)  # fmt: skip
 
 
 def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,6 +44,15 @@ def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
+@cache
+def make_callable(*functions: Callable[..., Any]) -> None:
+    """Let compiled functions call these functions of Python, which are compiled there."""
+    from numba.extending import register_jitable
+
+    for function in functions:
+        register_jitable(function)
 
 
 def numba_is_installed() -> bool:
@@ -105,22 +120,37 @@ def unowned(compile_: Compile) -> Callable[..., Any]:
 
 
 def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
-    """The rule's step, which always returns (state, move, parameter)."""
+    """The rule's step, which always returns (state, move, parameter, unsure).
+
+    Unsure, compiled, it may have gone another way than in Python.
+    """
     probe = rule.step(rule.state, 0, math.nan, np.random.default_rng(0))
-    step = checked_step(rule.step) if compile_ is numba_compile else compile_(rule.step)
     if not isinstance(probe, tuple) or len(probe) not in (2, 3):
         raise InvalidInput(
             f"the step of {rule.name} must return (state, move) or (state, move, parameter), "
             f"not {probe!r}"
         )
-    if len(probe) == 3:
-        return step
+    chosen = len(probe) == 3
+    if compile_ is not numba_compile:
+        return in_python(rule.step, chosen)
+    step = checked_step(rule.step)
+
+    def with_parameter(state, i, answer, coins):  # type: ignore[no-untyped-def]
+        (state, move, parameter), unsure = step(state, i, answer, coins)
+        return state, move, parameter, unsure
 
     def without_parameter(state, i, answer, coins):  # type: ignore[no-untyped-def]
-        state, move = step(state, i, answer, coins)
-        return state, move, math.nan
+        (state, move), unsure = step(state, i, answer, coins)
+        return state, move, math.nan, unsure
 
-    return compile_(without_parameter)
+    return compile_(with_parameter if chosen else without_parameter)
+
+
+def in_python(step: Callable[..., Any], chosen: bool) -> Callable[..., tuple[Any, ...]]:
+    """A step in Python, which is never unsure; ``chosen`` where it returns a parameter."""
+    rest = (False,) if chosen else (math.nan, False)
+    # a kernel in Python computes an answer with numpy's numbers, which divide by zero
+    return lambda state, i, answer, coins: (*step(state, i, float(answer), coins), *rest)
 
 
 def why(error: Exception) -> str:

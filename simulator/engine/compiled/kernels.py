@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from simulator.engine.compiled.compiling import (
     Compile,
     numba_compile,
@@ -21,6 +23,7 @@ from simulator.engine.compiled.compiling import (
     why,
 )
 from simulator.engine.compiled.menu import Menu
+from simulator.engine.promises import UNSURE
 from simulator.foundations.errors import DpcomposeError
 from simulator.foundations.single_flight import made_once
 from simulator.foundations.uninterrupted import uninterrupted
@@ -75,7 +78,8 @@ def compiled_or_not(
 ) -> tuple[Callable[..., Any], float, str]:
     """The menu's kernel, the seconds that it took, and why it is not compiled or "".
 
-    ``try_out`` calls the kernel on no trials, so that numba compiles it for the types in use.
+    ``try_out`` calls the kernel on no trials, so that numba compiles it for the types in use. A
+    compiled kernel that is unsure plays the same trials again, uncompiled.
     """
     start, name = time.perf_counter(), menu.rule.name
     if not compiled:
@@ -89,6 +93,39 @@ def compiled_or_not(
     return kernel, time.perf_counter() - start, complaint
 
 
+class CheckedKernel:
+    """A compiled kernel, which plays in Python what may go another way there.
+
+    Attributes
+    ----------
+    repeats : how often it has played trials again, in Python.
+    """
+
+    def __init__(
+        self, compiled: Callable[..., Any], in_python: Callable[[], Callable[..., Any]]
+    ) -> None:
+        self.compiled, self.in_python = compiled, in_python
+        self.repeats = 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the kernel returns; the last argument has the arrays that it fills or adds to."""
+        draws = [each.bit_generator for each in arguments if isinstance(each, np.random.Generator)]
+        before = [each.state for each in draws]
+        copies = [array.copy() for array in arguments[-1]]
+        try:
+            ended = self.compiled(*arguments)
+        except ArithmeticError:
+            ended = (UNSURE,)
+        if ended[0] != UNSURE:
+            return ended
+        self.repeats += 1
+        for each, state in zip(draws, before):
+            each.state = state
+        for array, copy in zip(arguments[-1], copies):
+            array[...] = copy
+        return self.in_python()(*arguments)
+
+
 @made_once(maxsize=64)
 def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
     try:
@@ -99,4 +136,4 @@ def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
         raise
     except Exception as error:  # numba raises many kinds of errors
         return key.make(key.menu, uncompiled), why(error)
-    return kernel, ""
+    return CheckedKernel(kernel, lambda: key.make(key.menu, uncompiled)), ""

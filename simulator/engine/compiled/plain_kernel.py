@@ -24,7 +24,16 @@ from simulator.engine.compiled.compiling import (
 from simulator.engine.compiled.kernels import compiled_or_not
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.outcomes.outcome import Outcome
-from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, at, fault
+from simulator.engine.promises import (
+    DONE,
+    FAULT,
+    IMPOSSIBLE,
+    OFF_MENU,
+    OUT_OF_RANGE,
+    UNSURE,
+    at,
+    fault,
+)
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import View
 from simulator.foundations.errors import Breach
@@ -74,7 +83,9 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
             loss = 0.0
             spent = unspent
             for i in range(rounds):
-                state, move, parameter = step(state, i, answer, coins)
+                state, move, parameter, unsure = step(state, i, answer, coins)
+                if unsure:
+                    return UNSURE, trial, i, 0, 0.0, 0.0, 0.0
                 entry = int(move)
                 if entry != move or entry < 0 or entry >= table.shape[0]:
                     return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
@@ -174,8 +185,8 @@ class Engine:
         menu = self.menu
         kept = Kept(
             losses,
-            np.zeros((0, rounds)) if trace is None else trace,
-            np.zeros((0, rounds)) if answers is None else answers,
+            trace=np.zeros((0, rounds)) if trace is None else trace,
+            answers=np.zeros((0, rounds)) if answers is None else answers,
         )
         ended = self.kernel(b, menu.entries(), coins, noise, kept)
         raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)

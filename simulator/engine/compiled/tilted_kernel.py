@@ -25,7 +25,7 @@ from simulator.engine.compiled.kernels import compiled_or_not
 from simulator.engine.compiled.menu import Menu, padded
 from simulator.engine.compiled.plain_kernel import play_in_parts, raise_if_ended_early
 from simulator.engine.outcomes.outcome import Outcome
-from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
+from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, UNSURE
 from simulator.engine.sampling import (
     Guarded,
     RoundByRound,
@@ -41,7 +41,7 @@ from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
 
-class Measure(NamedTuple):
+class MeasureArrays(NamedTuple):
     """A measure as a kernel reads it.
 
     Attributes
@@ -66,7 +66,7 @@ class Measure(NamedTuple):
     sign: float
 
     @classmethod
-    def of(cls, sampling: RoundByRound, menu: Menu, rounds: int) -> Measure:
+    def of(cls, sampling: RoundByRound, menu: Menu, rounds: int) -> MeasureArrays:
         """The measure for one call of a kernel, which writes on ``work``."""
         grid, (first, last) = sampling.grid, sampling.span
         tilts = tilt_table(menu, sampling)
@@ -132,7 +132,9 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
             level = grid[0, 0]
             guarding = guarded and noise.random() < share
             for i in range(phase.shape[0]):
-                state, move, parameter = step(state, i, answer, coins)
+                state, move, parameter, unsure = step(state, i, answer, coins)
+                if unsure:
+                    return UNSURE, trial, i, 0, 0.0, 0.0, 0.0
                 entry = int(move)
                 if entry != move or entry < 0 or entry >= table.shape[0]:
                     return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
@@ -204,8 +206,7 @@ def tilting(kind: Scalars, name: Literal["tilt", "tilt_width", "sample_tilted"])
     found = getattr(kind, name)
     if found is None:
         raise NotApplicable(
-            f"the {kind.name} mechanism has no tilted sampler; use the method "
-            '"splitting" or "plain"'
+            f"the {kind.name} mechanism has no tilted sampler: play it without a measure"
         )
     return found
 
@@ -278,7 +279,7 @@ class TiltedEngine:
         Raises Breach.
         """
         menu = self.menus[b]
-        measure = Measure.of(sampling, menu, rounds)
+        measure = MeasureArrays.of(sampling, menu, rounds)
         kept = KeptTilted(
             losses,
             log_weights,

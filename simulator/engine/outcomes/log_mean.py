@@ -90,7 +90,7 @@ class LogMean:
             needed = 1 if bounded else max(minimum_hits, 1)
             raise Refusal(
                 f"0 of {count_of(self.trials, 'trial')} hit the event, {needed} are needed: try "
-                'more trials, another theta, or the method "steered" or "doob"'
+                "more trials, or another theta"
             )
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
@@ -102,13 +102,12 @@ class LogMean:
         if self.hits < minimum_hits:
             return None, (
                 f"{self.hits} of {count_of(self.trials, 'trial')} hit the event, {minimum_hits} "
-                'are needed: try more trials, another theta, or the method "steered" or "doob"'
+                "are needed: try more trials, or another theta"
             )
         if self.largest_share > largest_share:
             return None, (
                 f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
-                f"({100 * largest_share:.0f}% allowed): try another theta, more trials, or "
-                'the method "steered" or "doob"'
+                f"({100 * largest_share:.0f}% allowed): try another theta, or more trials"
             )
         return limits(), ""
 

@@ -78,8 +78,12 @@ def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account
     (under replace-one, as in that library), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
     PoissonSampled, SampledWithoutReplacement, SampledWithReplacement (of pure differential
     privacy), TruncatedSubsampledGaussian (where all records fit a batch), RandomAllocation (of its
-    later versions), Composed and SelfComposed are read. Noise multipliers are relative to the
-    sensitivity under ``relation``.
+    later versions), Composed and SelfComposed are read.
+
+    A noise multiplier of that library is the noise over C, a bound on the norm of one record's
+    value. A record that is added or removed moves a sum by C, and one that is replaced by 2C: so a
+    Gaussian of multiplier s has mu = 1/s under add-remove and 2/s under replace-one. Trees and
+    mixtures are stated for a record that is there or not, and refused under replace-one.
 
     Raises InvalidInput for a value that is not a DpEvent or an event without privacy, and
     NotApplicable for any other event; each names the event and its path.
@@ -105,6 +109,19 @@ def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
         raise InvalidInput(
             message if message.startswith("event") else f"{path}: {message}"
         ) from None
+
+
+def _moved(relation: Neighbours) -> float:
+    """By how many C a sum of values of norm at most C differs between neighbours."""
+    return 2.0 if relation == REPLACE_ONE else 1.0
+
+
+def _require_add_remove(what: str, relation: Neighbours, path: str) -> None:
+    if relation != ADD_REMOVE:
+        raise NotApplicable(
+            f"{path}: {what} is stated for a record that is there or not: it has a meaning under "
+            f"{ADD_REMOVE} only, not under {relation}"
+        )
 
 
 _WITHOUT_PRIVACY = ("NonPrivateDpEvent",)
@@ -136,6 +153,7 @@ def _zcdp(event: Any, relation: Neighbours, path: str) -> EventTree:
 
 
 def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
+    _require_add_remove("the sensitivity of a tree", relation, path)
     counts = event.step_counts
     steps = (counts,) if isinstance(counts, int) else tuple(counts)
     kept = tuple(each for each in steps if each != 0)
@@ -144,6 +162,7 @@ def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
 
 def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
     """A mixture; equal sensitivities are merged, those of weight 0 left out."""
+    _require_add_remove("a mixture of sensitivities", relation, path)
     weights: dict[float, float] = {}
     for shift, weight in zip(event.sensitivities, event.sampling_probs, strict=True):
         if weight != 0.0:
@@ -191,15 +210,20 @@ def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:
         return NothingEvent()
     if most < size:
         raise NotApplicable(f"{path}: no law is known for batches of {size} records cut to {most}")
-    return SubsampledEvent(GaussianEvent(float(event.noise_multiplier)), rate)
+    noise = GaussianEvent(float(event.noise_multiplier), _moved(relation))
+    return SubsampledEvent(noise, rate)
 
 
 _READERS: dict[str, Read] = {
     "NoOpDpEvent": lambda event, relation, path: NothingEvent(),
-    "GaussianDpEvent": lambda event, relation, path: GaussianEvent(float(event.noise_multiplier)),
-    "LaplaceDpEvent": lambda event, relation, path: LaplaceEvent(float(event.noise_multiplier)),
+    "GaussianDpEvent": lambda event, relation, path: GaussianEvent(
+        float(event.noise_multiplier), _moved(relation)
+    ),
+    "LaplaceDpEvent": lambda event, relation, path: LaplaceEvent(
+        float(event.noise_multiplier), _moved(relation)
+    ),
     "DiscreteLaplaceDpEvent": lambda event, relation, path: DiscreteLaplaceEvent(
-        float(event.noise_parameter), event.sensitivity
+        float(event.noise_parameter), event.sensitivity * int(_moved(relation))
     ),
     "MixtureOfGaussiansDpEvent": _mixture,
     "RandomizedResponseDpEvent": _randomized_response,

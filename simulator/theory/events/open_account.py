@@ -42,7 +42,7 @@ def scale_of(name: str, digits: int = 5, kind: str | None = None) -> ParameterSc
     if name in _WHOLE:
         return ParameterScale(name, 1.0, 1e9, start=1.0, grows=False, digits=0)
     known = ", ".join((*_MORE_IS_SAFER, *_LESS_IS_SAFER, "rate", *_WHOLE))
-    raise InvalidInput(f'{name} cannot be calibrated: write "{UNKNOWN}" for one of {known}')
+    raise InvalidInput(f"{name} cannot be calibrated, only {known}")
 
 
 @dataclass(frozen=True)

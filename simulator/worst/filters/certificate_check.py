@@ -6,7 +6,7 @@ move of its kind with the least listed size that is not below its own, and leads
 next(n) < n; it is refused where there is no such move or row. The claim: the whole interaction is
 (epsilon, delta - rounds_delta)-DP for every adaptive adversary. Kinds and sizes: ``pure``, eps of
 any eps-DP mechanism; ``laplace``, shift over scale of Laplace noise on one number; ``range``, eps
-of an eps-bounded-range mechanism; ``gaussian``, mu of a mu-GDP one; ``subsampled-gaussian:SIGMA``,
+of an eps-bounded-range mechanism; ``gdp``, mu of a mu-GDP one; ``subsampled-gaussian:SIGMA``,
 rate of a Poisson sample with Gaussian noise of SIGMA or more (sensitivity 1, one record added or
 removed, and in each round the neighbour that holds it is chosen, too).
 

@@ -29,7 +29,7 @@ FLOOR = 0.1
 USUAL_POOL = 0.02
 """Of a filter without a plan of the user's."""
 USUAL_SPARE = 0.02
-BY_FORMULA = {"pure": "residue", "gaussian": "gaussian"}
+BY_FORMULA = {"pure": "residue", "gdp": "gaussian"}
 """The filters of one kind that need no certificate."""
 UNITS = 1000
 SIGMA_STEPS = tuple(1.25**k for k in range(5))
@@ -37,7 +37,7 @@ SIGMA_STEPS = tuple(1.25**k for k in range(5))
 TRIES = 6
 """Searches, each within a smaller delta, until the check accepts what is found: the search rounds
 to nearest, and does not see that the bound for bounded range grows with what other rounds add."""
-USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 20}
+USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gdp": 20}
 """The promised epsilon over the rounds of the plan, where the user has none."""
 
 
@@ -46,12 +46,10 @@ _SIZES: dict[str, Callable[..., _Size]] = {
     "pure": lambda epsilon: ("pure", epsilon),
     "laplace": lambda epsilon: ("laplace", epsilon),
     "range": lambda epsilon: ("range", epsilon),
-    "gdp": lambda mu: ("gaussian", mu),
-    "gaussian": lambda sigma: ("gaussian", 1.0 / positive("sigma", sigma)),
+    "gdp": lambda mu: ("gdp", mu),
+    "gaussian": lambda sigma: ("gdp", 1.0 / positive("sigma", sigma)),
 }
 """The kind and the size of a round, by the name in a text."""
-_WRITTEN = {"pure": "pure", "laplace": "laplace", "range": "range", "gaussian": "gdp"}
-"""The name in a text, by the kind, of which the size is the parameter."""
 
 
 def parse_kinds(family: str) -> dict[str, float]:
@@ -112,8 +110,8 @@ def certified_filter(
     family : the largest size of each kind, as ``"laplace:0.5"`` or ``"pure:0.3+range:0.5"``: eps of
         any eps-DP mechanism, shift over scale of Laplace noise on one number, eps of mechanisms of
         bounded range, mu of ``gdp``, or sigma of ``gaussian``. Or
-        ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma from 1 on a Poisson sample of
-        rate up to 0.05, both chosen adaptively.
+        ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma from 1 on a Poisson sample of rate
+        up to 0.05, both chosen adaptively.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
     plan : the rounds that are expected, in their order, as ``"pure:0.1*2,pure:0.01"`` or a list of
         such entries. The last one repeats as long as it fits. By default many rounds of one size.
@@ -181,19 +179,16 @@ def _planned(
         if len(largest) == 1 and kind in BY_FORMULA:
             raise InvalidInput(
                 f"without a plan, {family} has the filter {BY_FORMULA[kind]}:{epsilon!r},{delta!r},"
-                f" which needs no certificate; give a plan, as {_WRITTEN[kind]}:{most / 10:g}, for "
-                "one"
+                f" which needs no certificate; give a plan, as {kind}:{most / 10:g}, for one"
             )
         if sizes or pool is not None or spare is not None:
             raise InvalidInput("sizes, a pool and a spare share are of a plan; give a plan")
-        plan = f"{_WRITTEN[kind]}:{min(most, epsilon / USUAL_SHARE[kind])!r}"
+        plan = f"{kind}:{min(most, epsilon / USUAL_SHARE[kind])!r}"
         pool, spare = USUAL_POOL, USUAL_SPARE
     listed = parse_plan(plan)
     for kind, size, _ in listed:
         if size > largest.get(kind, 0.0):
-            raise InvalidInput(
-                f"the plan's {_WRITTEN[kind]}:{size:g} is not within the family {family}"
-            )
+            raise InvalidInput(f"the plan's {kind}:{size:g} is not within the family {family}")
     share = open_probability("the pool's share", pool) if pool else 0.0
     left = open_probability("the spare share of delta", spare) if spare else 0.0
     squares = share * gaussian_mu(epsilon, delta - leaks) ** 2

@@ -18,7 +18,7 @@ from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
 from simulator.analysis import Tilted
 from simulator.analysis.estimation import tail, tail_violation, weighted_tail
-from simulator.analysis.rare import enumerate_states, estimate_rare
+from simulator.analysis.rare import Setting, enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
 from simulator.theory import ApproxDP, FiniteLaw, randomized_response
 from simulator.theory.pld.response_atoms import mixed_atoms, repeated_atoms
@@ -179,7 +179,7 @@ def test_rare_events_at_an_atom(method, b):
     for threshold in (0.6, math.nextafter(0.6, 1.0)):
         event = estimate_rare(
             game.adversary, game.family, game.rounds, trials, epsilon=threshold, seed=1,
-            experiment=b, method=method, confidence=1 - ALARM, jobs=1,
+            experiment=b, method=method, confidence=1 - ALARM, setting=Setting(jobs=1),
         )  # fmt: skip
         assert event.tail.lower <= exact <= event.tail.upper
         low, high = narrow(event.tail)

@@ -11,7 +11,7 @@ import pytest
 
 from simulator import Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
-from simulator.analysis.rare import estimate_rare
+from simulator.analysis.rare import Setting, estimate_rare
 from simulator.analysis.rare.doob import Layer, StateGraph, places_of
 from simulator.engine.block import covering_engine
 from simulator.engine.enumerated.tracing import ways
@@ -30,8 +30,8 @@ def signed_zero(state, i, answer, coins):
 
 def estimated(rule, family, rounds, method, trials=2000, **point):
     return estimate_rare(
-        rule, family, rounds, trials, method=method, confidence=1 - 1e-6, jobs=1, progress=False,
-        **point,
+        rule, family, rounds, trials, method=method, confidence=1 - 1e-6,
+        setting=Setting(jobs=1, progress=False), **point,
     )  # fmt: skip
 
 

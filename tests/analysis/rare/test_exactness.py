@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from experiments.figures.rare_error import doob_sample
 from simulator import simulate
 from simulator.analysis.rare import enumerate_states
 from simulator.data import ADD_REMOVE
@@ -102,7 +103,7 @@ def test_one_draw_has_the_tilted_law_and_its_weight(name, theta):
 
 
 def test_answers_without_a_list_have_no_tilted_law():
-    with pytest.raises(NotApplicable, match='use the method "splitting" or "plain"'):
+    with pytest.raises(NotApplicable, match="nor a list of outcomes"):
         tilted_law(Unlisted(0.4).pair(WITHOUT_ALICE, WITH_ALICE), 1.0)
     with pytest.raises(NotApplicable, match="round 1, trial 0: Unlisted"):
         simulate(unlisted, ANYTHING, 3, 10, sampling=Tilted(1.0), jobs=1)
@@ -182,7 +183,7 @@ def test_the_graph_is_the_enumeration(name, filter_, b):
 def test_doobs_measure_has_no_variance(name, b):
     s = specification(adaptive(name), Tilted(0.0))
     exact = expectation(leaves(s.adversary, ROUNDS, b, s.sampling), hockey_stick(0.35))
-    signed, log_weights = enumerate_states(s, b).sample(0.35, 200, np.random.default_rng(5))
+    signed, log_weights = doob_sample(enumerate_states(s, b), 0.35, 200, np.random.default_rng(5))
     values = [math.exp(w) * hockey_stick(0.35)(x) for x, w in zip(signed, log_weights)]
     np.testing.assert_allclose(values, exact, rtol=1e-10)
 

@@ -10,7 +10,7 @@ from simulator import Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
 from simulator.analysis import Tilted
-from simulator.analysis.rare.rehearsal import plain
+from simulator.analysis.rare.rehearsal import Rehearsals, plain
 from simulator.analysis.rare.steering import MOST_TILT, steer
 from simulator.engine.sampling import Covering, Guarded, Steered
 from simulator.engine.specification import Specification
@@ -92,7 +92,7 @@ def test_two_thetas_in_experiment_1_is_true_or_refused(method):
 @pytest.mark.parametrize("adversary", [TWO_THETAS, lambda coins: TWO_THETAS(coins)])
 def test_a_theta_that_leaves_no_digits_is_refused(adversary, theta):
     for ask in (
-        lambda: estimated(adversary, EPSILON, 100, "tilted", theta=theta, experiment=1, **TWO_GAME),
+        lambda: estimated(adversary, EPSILON, 100, Tilted(theta), experiment=1, **TWO_GAME),
         lambda: simulate(
             adversary, PureDP(2.0), 10, 20, sampling=Guarded(Tilted(1.0), theta, 0.2), jobs=1,
             progress=False,
@@ -113,7 +113,7 @@ def test_a_theta_that_leaves_no_digits_is_refused(adversary, theta):
 def test_steering_stays_finite_from_a_bad_start(bad_start, b):
     s = Specification(FEINT, PureDP(1.5), 40, 500, seed=3, sampling=plain())
     try:
-        found, _ = steer(s, b, 9.0, start=bad_start)
+        found, _ = steer(Rehearsals.of(s, b), 9.0, bad_start)
     except (Refusal, NotApplicable):
         return
     if found is not bad_start:
@@ -126,7 +126,7 @@ def test_steering_tilts_by_at_most_30_over_the_largest_loss():
     rule = make("fixed-worst-case", PureDP(0.5), 20)
     s = Specification(rule, PureDP(0.5), 20, 500, seed=3, sampling=plain())
     for start in (None, Tilted(100.0)):
-        found, _ = steer(s, 0, 9.1, start=start)
+        found, _ = steer(Rehearsals.of(s, 0), 9.1, start)
         if found is not start:
             assert np.abs(found.levels).max() <= 30.0 / 0.5
     assert MOST_TILT == 30.0

@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 
 import simulator
+from simulator import simulate
 from simulator.adversaries import Challenge, Rule
 from simulator.analysis import Steered, Tilted
 from simulator.analysis.rare import estimate_rare
 from simulator.analysis.rare.steering import elite_level
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine import sampling
-from simulator.errors import InvalidInput
 from simulator.mechanisms import LeakyRandomizedResponse
 from simulator.theory import ApproxDP
-from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST
+from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated
 
 
 @pytest.mark.nightly
 def test_there_is_one_class_of_tilted_measures():
     assert Tilted is simulator.analysis.rare.Tilted is sampling.Tilted
-    chosen = Tilted.pilot(WORST, FAMILY, ROUNDS, epsilon=6.2)
+    chosen = estimated(WORST, 6.2).measure
     assert type(chosen) is sampling.Tilted
     assert chosen == sampling.Tilted(chosen.theta)
     assert pickle.loads(pickle.dumps(chosen)) == chosen
@@ -32,11 +32,15 @@ def test_equal_measures_are_written_alike():
     assert {str(Tilted(theta)) for theta in (0, 0.0, -0.0)} == {"tilted:0.0"}
 
 
-def test_the_pilot_chooses_what_was_wanted():
-    assert isinstance(Tilted.pilot(WORST, FAMILY, ROUNDS, delta=1e-4, steered=True), Steered)
-    for given in ({}, {"epsilon": 1.0, "delta": 0.1}):
-        with pytest.raises(InvalidInput, match="give the epsilon to aim at, or the delta"):
-            Tilted.pilot(WORST, FAMILY, ROUNDS, **given)
+def test_the_measure_of_an_event_is_one_to_play_under():
+    event = estimated(WORST, delta=1e-4, trials=1000, method="steered")
+    assert isinstance(event.measure, Steered)
+    result = simulate(
+        WORST, FAMILY, ROUNDS, 1000, seed=9, sampling=event.measure, experiments=[0], jobs=1
+    )
+    assert result.delta(event.epsilon).lower <= event.delta.upper
+    for method in ("doob", "plain"):
+        assert estimated(WORST, 1.0, 1000, method).measure is None
 
 
 @pytest.mark.nightly

@@ -9,11 +9,12 @@ import pytest
 
 from simulator import Laplace, PureDP, simulate
 from simulator.adversaries.registry import make
-from simulator.analysis.rare import estimate_rare
-from simulator.analysis.rare.events import Question, chosen
+from simulator.analysis.rare import METHODS, Setting, estimate_rare
+from simulator.analysis.rare.choosing import TABLE, choose
+from simulator.analysis.rare.question import Question
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Specification
-from simulator.errors import NotApplicable
+from simulator.errors import NotApplicable, Refusal
 from tests.helpers.interval_coverage import narrow
 from tests.helpers.rare_cases import (
     ALARM,
@@ -104,7 +105,7 @@ def untilted(coins):
 @pytest.mark.parametrize("method", ["tilted", "steered"])
 @pytest.mark.parametrize("adversary", [untilted, unlisted])
 def test_a_mechanism_without_a_tilted_law_is_refused(adversary, method):
-    with pytest.raises(NotApplicable, match='use the method "splitting" or "plain"') as refused:
+    with pytest.raises(NotApplicable, match=r'nor a list .* "splitting" applies$') as refused:
         estimated(adversary, 0.5, 500, method, rounds=3)
     assert " object at " not in str(refused.value)
 
@@ -144,10 +145,11 @@ def generator_of(rule):
     return play
 
 
-def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour():
+def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour(tmp_path):
     def auto(adversary):
         s = Specification(adversary, FAMILY, 40, 2000, sampling=Tilted(0.0))
-        return chosen(Question(s, 0, 0.72, None, 0.9), "auto", None, print)
+        kept = Setting(out=tmp_path)  # the recursion has no blocks to keep
+        return choose(Question(s, 0, 0.72, setting=kept), "auto").way.sampling
 
     assert isinstance(auto(BEHIND), Covering)
     guarded = auto(generator_of(BEHIND))
@@ -155,15 +157,43 @@ def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour():
     assert isinstance(guarded.beside, Steered)
 
 
-def test_a_second_confidence_is_that_of_a_second_call():
+def test_another_reading_is_that_of_another_call():
     """The same sample gives it: nothing is played twice."""
     game = (WORST, FAMILY, ROUNDS, 1_000)
-    for method, question in (("covering", {"epsilon": 1.0}), ("tilted", {"delta": 1e-3})):
+    for method, question in (
+        ("covering", {"epsilon": 1.0}),
+        ("tilted", {"delta": 1e-3}),
+        ("doob", {"delta": 1e-3}),
+        ("splitting", {"epsilon": 4.3}),
+    ):
         one, other = (
-            estimate_rare(*game, method=method, seed=4, jobs=1, **question, **level)
-            for level in ({"also": 0.999}, {"confidence": 0.999})
+            estimate_rare(*game, method=method, seed=4, setting=Setting(jobs=1), **question, **more)
+            for more in ({}, {"confidence": 0.999})
         )
-        assert (one.also.tail, one.also.delta) == (other.tail, other.delta)
-        assert one.also.at_delta == other.at_delta
-        assert one.also.tail.lower < one.tail.lower
-    assert estimate_rare(*game, method="doob", epsilon=1.0, also=0.999).also is None
+        assert one != other
+        assert one.read(confidence=0.999) == replace(
+            other, seconds=one.seconds, pilot_seconds=one.pilot_seconds
+        )
+        assert one.read() == one
+
+
+def test_another_point_is_read_from_the_same_play():
+    exact = graph_of(WORST, 0)
+    for method in ("doob", "covering"):
+        found = estimated(WORST, 4.3, 4000, method).read(3.3)
+        assert (found.epsilon, found.method) == (3.3, method)
+        assert_holds(found.delta, exact.delta(3.3))
+    with pytest.raises(Refusal, match=r"has estimated at 4\.3 alone, not at 3\.3"):
+        estimated(WORST, 4.3, 4000, "splitting").read(3.3)
+    nothing = estimated(generator_of(WORST), 10.5, 100, "auto")
+    assert nothing.read(11.0).delta.upper == 0.0
+    with pytest.raises(Refusal, match="losses above 9 may be possible"):
+        nothing.read(9.0)
+
+
+def test_a_measure_of_ones_own_is_a_method():
+    """By its value or by its text; the table has a method for each name."""
+    by_value, by_text = (estimated(WORST, 4.3, 2000, method) for method in (Tilted(1), "tilted:1"))
+    assert by_value.delta == by_text.delta
+    assert (by_value.method, by_value.theta, by_value.pilot_rounds) == ("tilted", 1.0, 0)
+    assert tuple(TABLE) == METHODS

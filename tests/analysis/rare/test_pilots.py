@@ -5,6 +5,7 @@ and another measure. Statistical tests have fixed seeds; their intervals have co
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,12 +14,11 @@ from scipy.stats import binom
 from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.analysis import Tilted
-from simulator.analysis.rare.events import HIDDEN, upper_limit_without_hits
+from simulator.analysis.rare.choosing import plain_enough
+from simulator.analysis.rare.drawing import HIDDEN, upper_limit_without_hits
 from simulator.analysis.rare.pilot import pilot_tilt, typical_theta
-from simulator.analysis.rare.rehearsal import plain
-from simulator.analysis.rare.rehearsals import LEAST, PLAYS, Rehearsals
-from simulator.analysis.rare.selection import plain_enough
-from simulator.analysis.rare.witness import held_delta, held_epsilon, refuse_above
+from simulator.analysis.rare.rehearsal import LEAST, PLAYS, Rehearsals, plain
+from simulator.analysis.rare.witness import guesses_of, refuse_above
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.specification import Specification
 from simulator.errors import Refusal
@@ -93,7 +93,7 @@ def test_a_budget_that_is_spent_is_spent_and_a_play_is_not_played_twice():
     assert rehearsals.plain() is rehearsals.play(Tilted(0.0))
     once = rehearsals.spent
     assert once == rehearsals.trials * ROUNDS
-    pilot_tilt(s, 0, 3.0, rehearsals)
+    pilot_tilt(rehearsals, 3.0)
     while rehearsals.left >= rehearsals.trials:
         rehearsals.play(Tilted(float(len(rehearsals.known))))
     with pytest.raises(Refusal, match="within 20000 rounds of pilot"):
@@ -146,11 +146,18 @@ def test_a_guess_of_epsilon_is_held_to_other_samples():
     truth = by_rule(delta=1e-4).at_delta
     assert low <= truth.upper
     assert truth.lower <= high
-    (held,) = held_epsilon(1e-4, by_guess.at_delta)
+    held = guesses_of(by_guess, ROUNDS, 1e-4)[-1]
     assert held.most == 1e-4
     signed, log_weights = np.full(10, high + 1.0), np.zeros(10)
     assert held.log_sample(signed, log_weights) == pytest.approx(math.log(-math.expm1(-1.0)))
     refuse_above(held, 0.9e-4, "a second sample")
     with pytest.raises(Refusal, match=r"a second sample finds at least 0\.0002"):
         refuse_above(held, 2e-4, "a second sample")
-    assert held_delta(1.0, by_guess.at_delta.without_guess("")) == []
+    silent = replace(
+        by_guess,
+        **{
+            name: getattr(by_guess, name).without_guess("")
+            for name in ("tail", "delta", "at_delta")
+        },
+    )
+    assert guesses_of(silent, ROUNDS, 1e-4) == []

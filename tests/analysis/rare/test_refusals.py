@@ -9,7 +9,8 @@ from scipy.special import ndtr
 from simulator import PureDP
 from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
-from simulator.analysis.rare import METHODS, enumerate_states, estimate_rare
+from simulator.analysis import Tilted
+from simulator.analysis.rare import METHODS, Setting, enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput, NotApplicable, Refusal
 from simulator.theory import ApproxDP, GaussianDP
@@ -24,7 +25,7 @@ DRAWN = [method for method in METHODS if method not in EXACT]
 def test_beyond_the_largest_loss_nothing_is_estimated(method):
     with pytest.raises((Refusal, NotApplicable)) as refused:
         estimated(WORST, 10.5, 400, method)
-    assert any(hint in str(refused.value) for hint in ("try", "smaller", "no play"))
+    assert any(hint in str(refused.value) for hint in ("try", "smaller", "applies"))
 
 
 @pytest.mark.parametrize("method", EXACT)
@@ -48,17 +49,17 @@ def test_at_the_largest_loss_itself_nothing_is_above(method):
 
 
 def test_too_few_hits_are_refused_with_what_to_try():
-    with pytest.raises(Refusal, match=r'of 1000 plain trials .* "tilted", "steered"'):
+    with pytest.raises(Refusal, match=r'of 1000 plain trials .*; the method "auto" applies'):
         estimated(WORST, 9.1, 1000, "plain")
     with pytest.raises(Refusal, match=r"of 1000 trials hit .* try more trials"):
-        estimated(WORST, 9.1, 1000, "tilted", theta=0.0)
+        estimated(WORST, 9.1, 1000, Tilted(0.0))
 
 
 def test_a_dominating_weight_leaves_the_valid_ends():
     """Tilted the other way a Gaussian's weights e^{-theta L} have no bound on the event."""
     family = GaussianDP(1.0)
     adversary = make("fixed-worst-case", family, ROUNDS)
-    event = estimated(adversary, 0.0, 3000, "tilted", theta=-1.0, family=family)
+    event = estimated(adversary, 0.0, 3000, "tilted:-1", family=family, seed=1)
     mu = math.sqrt(ROUNDS)
     for found, truth in (
         (event.tail, ndtr(0.5 * mu)),
@@ -74,7 +75,7 @@ def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
     """Every trial takes the one path of the largest loss: equal weights, and no visible error."""
     exact = graph_of(WORST, 0).delta(epsilon)
     with pytest.raises(Refusal, match=r"the sample misses paths") as refused:
-        estimated(WORST, epsilon, 3000, "tilted", theta=theta)
+        estimated(WORST, epsilon, 3000, Tilted(theta))
     low, high = re.search(r"ends are (\S+) and (\S+);", str(refused.value)).groups()
     assert float(low) <= exact <= float(high)
     assert "\n" not in str(refused.value)
@@ -87,7 +88,7 @@ def test_a_theta_too_large_by_decades_is_contradicted(theta):
     family = PureDP(1.0)
     adversary = make("fixed-worst-case", family, 1000)
     with pytest.raises(Refusal, match=r"the sample misses paths"):
-        estimate_rare(adversary, family, 1000, 1000, epsilon=900.0, method="tilted", theta=theta)
+        estimate_rare(adversary, family, 1000, 1000, epsilon=900.0, method=Tilted(theta))
 
 
 @pytest.mark.parametrize(
@@ -99,13 +100,14 @@ def test_a_theta_too_large_by_decades_is_contradicted(theta):
         ({"delta": 1.0}, "delta"),
         ({"delta": -1e-9}, "delta"),
         ({"delta": math.nan}, "delta"),
-        ({}, "give the epsilon"),
-        ({"epsilon": 1.0, "delta": 0.1}, "give the epsilon"),
+        ({}, "give either the epsilon"),
+        ({"epsilon": 1.0, "delta": 0.1}, "give either the epsilon"),
         ({"epsilon": 1.0, "method": "magic"}, "magic"),
         ({"epsilon": 1.0, "experiment": 2}, "experiment"),
-        ({"epsilon": 1.0, "theta": math.nan}, "theta"),
-        ({"epsilon": 1.0, "theta": math.inf}, "theta"),
-        ({"epsilon": 1.0, "theta": 1.0, "method": "doob"}, "theta"),
+        ({"epsilon": 1.0, "method": "tilted:nan"}, "tilted:nan"),
+        ({"epsilon": 1.0, "method": "tilted:inf"}, "tilted:inf"),
+        ({"epsilon": 1.0, "method": "doob:1"}, "doob:1"),
+        ({"epsilon": 1.0, "method": None}, "no method None"),
         ({"epsilon": 1.0, "trials": 0}, "trials"),
         ({"epsilon": 1.0, "rounds": 0}, "rounds"),
     ],
@@ -116,9 +118,31 @@ def test_bad_input_is_one_line(given, complaint):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("given", [{"jobs": 0}, {"out": 5}, {"out": ""}])
+def test_a_bad_setting_is_one_line(given):
+    with pytest.raises(InvalidInput, match=next(iter(given))) as error:
+        Setting(**given)
+    assert "\n" not in str(error.value)
+
+
 def test_splitting_finds_no_epsilon_of_delta():
     with pytest.raises(NotApplicable, match="give an epsilon"):
         estimated(WORST, None, 400, "splitting", delta=1e-4)
+
+
+@pytest.mark.parametrize("adversary", [unlisted, WORST, lambda coins: WORST(coins)])
+@pytest.mark.parametrize("point", [{"epsilon": 0.7}, {"delta": 1e-3}])
+def test_the_method_that_a_refusal_names_does_not_refuse(adversary, point):
+    """But for the plain trials that are too few; where none applies, none is named."""
+    game = {"trials": 20, "rounds": 4} | point
+    for method in METHODS[1:]:
+        try:
+            estimated(adversary, method=method, **game)
+        except (Refusal, NotApplicable) as refused:
+            named = re.findall(r'the method "(\w+)" applies', str(refused))
+            assert named == ["auto"] or (adversary is unlisted and named in ([], ["splitting"]))
+            for name in named:
+                estimated(adversary, method=name, **game | {"trials": 400})
 
 
 def tossing(state, _i, _answer, coins):

@@ -6,7 +6,9 @@ import pytest
 import simulator.analysis.rare.splitting
 from simulator import PureDP, RandomizedResponse
 from simulator.adversaries import Rule
-from simulator.analysis.rare import enumerate_states, split
+from simulator.analysis.rare import enumerate_states
+from simulator.analysis.rare.choosing import choose
+from simulator.analysis.rare.question import Question
 from simulator.analysis.rare.splitting import next_level, one_run
 from simulator.engine.specification import Specification
 from simulator.errors import Breach, Refusal
@@ -30,6 +32,12 @@ def always(_state, _i, _answer, _coins):
     return 0.0, 0
 
 
+def split(specification, b, epsilon):
+    """The divergence at ``epsilon``."""
+    question = Question(specification, b, epsilon, confidence=1 - ALARM)
+    return choose(question, "splitting").play().read().delta
+
+
 def test_runs_of_splitting_are_unbiased():
     """All of four responses: 1600 runs of 10 paths; five deviations, a false alarm in 1e-6."""
     rule = Rule(always, ((WITHOUT_ALICE, WITH_ALICE, RandomizedResponse(ALICE, 0.5)),))
@@ -48,7 +56,7 @@ def two_faces_delta(epsilon):
 
 
 def test_clones_share_their_past():
-    assert_holds(split(TWO_FACES, 0, 3.1, 8000, 1 - ALARM)[1], two_faces_delta(3.1))
+    assert_holds(split(TWO_FACES, 0, 3.1), two_faces_delta(3.1))
 
 
 def test_clones_that_toss_their_own_coins_are_caught(monkeypatch):
@@ -60,7 +68,7 @@ def test_clones_that_toss_their_own_coins_are_caught(monkeypatch):
         lambda recorded: generator(int(fresh.integers(1 << 30)), 0, 0, 0),
     )
     with pytest.raises((AssertionError, Refusal)):
-        assert_holds(split(TWO_FACES, 0, 3.1, 8000, 1 - ALARM)[1], two_faces_delta(3.1))
+        assert_holds(split(TWO_FACES, 0, 3.1), two_faces_delta(3.1))
 
 
 def test_a_breach_names_its_round():
@@ -68,13 +76,13 @@ def test_a_breach_names_its_round():
         yield WITHOUT_ALICE, WITH_ALICE, RandomizedResponse(ALICE, 0.3)
 
     with pytest.raises(Breach, match="round 2, trial 0: the adversary stopped"):
-        split(Specification(stops, FAMILY, 4, 400), 0, 0.5, 400)
+        split(Specification(stops, FAMILY, 4, 400), 0, 0.5)
 
 
 @pytest.mark.parametrize("b", [0, 1])
 def test_under_a_filter_and_with_infinite_losses(b):
     s = Specification(adaptive("leaky"), ANYTHING, 4, 6000, seed=4, filter=SumFilter(1.6, 0.1))
-    assert_holds(split(s, b, 0.8, 6000, 1 - ALARM)[1], enumerate_states(s, b).delta(0.8))
+    assert_holds(split(s, b, 0.8), enumerate_states(s, b).delta(0.8))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from simulator.auditing.conformance.running import ran, shows
 from simulator.auditing.conformance.verdicts import Judged, Ruling
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import Bracket
-from simulator.theory.events.mechanisms import MECHANISMS
+from simulator.theory.events.named import MECHANISMS
 
 
 def defect(why="", claimed=math.nan, verdict=Ruling.FAILS, printed="", truth=None):

@@ -46,7 +46,7 @@ def refused(dpcompose, adversary_file):
         ("--family", "approx:0,0", "above 0"),
         *(("--family", f"approx:0.1,{value}", "delta must") for value in ("-1", "1", "nan")),
         ("--family", "approx:0.1", "approx needs delta: write approx:EPSILON,DELTA"),
-        ("--family", "pure:0.1,0.2", "pure takes 1 value at most; write pure:EPSILON"),
+        ("--family", "pure:0.1,0.2", "pure takes no more values in order; write pure:EPSILON"),
         ("--family", "pure:0_2", "epsilon must be a number"),
         ("--filter", "sum:0_2", "epsilon must be a number"),
         ("--epsilon", "0_2", "--epsilon"),

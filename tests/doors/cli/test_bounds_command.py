@@ -9,7 +9,7 @@ import pytest
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
-from simulator.theory.events.mechanisms import MECHANISMS, compare
+from simulator.theory.events.named import MECHANISMS, compare
 
 PUBLISHED = [
     ("randomized-response", 1000, 19.34467145, 1e-9),
@@ -30,8 +30,7 @@ def named(rows):
 
 
 def test_the_json_has_what_machines_need(dpcompose):
-    options = ("--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 100, "--delta", 1e-6)
-    rows = asked(dpcompose, *options)
+    rows = asked(dpcompose, "laplace:0.1", "--rounds", 100, "--delta", 1e-6)
     keys = ["name", "kind", "epsilon", "lower", "upper", "source", "seconds"]
     assert all(list(row) == keys for row in rows)
     assert {row["kind"] for row in rows} <= {
@@ -46,31 +45,34 @@ def test_the_json_has_what_machines_need(dpcompose):
     assert all(row["source"] and row["seconds"] >= 0.0 for row in rows)
 
 
-LAPLACE_SAMPLED = ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5")
-
-
 def test_with_epsilon_the_delta_takes_the_place_of_the_epsilon(dpcompose):
-    rows = asked(
-        dpcompose, "--mechanism", "pure", "--round-epsilon", 0.1, "--rounds", 100, "--epsilon", 4.0
-    )
+    rows = asked(dpcompose, "pure:0.1", "--rounds", 100, "--epsilon", 4.0)
     assert all("delta" in row and "epsilon" not in row for row in rows)
     assert all(0.0 <= row["delta"] <= 1.0 for row in rows)
 
 
 @pytest.mark.parametrize(("mechanism", "rounds", "epsilon", "within"), PUBLISHED)
 def test_the_exact_row_is_the_published_value(dpcompose, mechanism, rounds, epsilon, within):
-    rows = asked(dpcompose, "--mechanism", mechanism, "--round-epsilon", 0.1, "--rounds", rounds)
+    rows = asked(dpcompose, f"{mechanism}:0.1", "--rounds", rounds)
     truth = named(rows)["privacy-loss-distribution"]
     assert truth["kind"] == "exact"
     assert truth["lower"] * (1 - 1e-9) <= epsilon <= truth["upper"] * (1 + 1e-9)
     assert truth["epsilon"] == pytest.approx(epsilon, rel=within)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+EVERY = [
+    *(f"{name}:0.2" for name, known in MECHANISMS.items() if len(known.parameters) == 1),
+    "approx:0.2,1e-9",
+    "shuffled:0.2,1",
+    *(f"subsampled-{name}:0.2,1" for name in ("gaussian", "laplace", "randomized-response")),
+]
+
+
+@pytest.mark.parametrize("mechanism", EVERY)
 @pytest.mark.parametrize("question", [{"delta": 1e-6}, {"epsilon": 2.0}])
 def test_no_upper_bound_is_below_the_exact_one_and_no_lower_one_above(mechanism, question):
-    leak = 1e-9 if mechanism == "approx" else 0.0
-    rows = compare(mechanism, [(0.2, 50)], leak=leak, **question)
+    assert {text.partition(":")[0] for text in EVERY} == set(MECHANISMS)
+    rows = compare(f"{mechanism}*50", **question)
     exact = [row.answer for row in rows if row.kind == "exact"]
     for answer in exact:
         for row in rows:
@@ -82,24 +84,22 @@ def test_no_upper_bound_is_below_the_exact_one_and_no_lower_one_above(mechanism,
 
 def test_a_theorem_is_exact_only_for_the_worst_case_of_its_family():
     def kind(mechanism):
-        rows = compare(mechanism, [(0.1, 20)], delta=1e-6)
+        rows = compare(f"{mechanism}:0.1*20", delta=1e-6)
         return next(row.kind for row in rows if row.name == "kairouz-oh-viswanath-3.3")
 
     assert [kind(name) for name in ("randomized-response", "laplace")] == ["exact", "upper"]
 
 
-@pytest.mark.parametrize("epsilon", ["1x1,2x1", "1x1,2x1,0.5x3"])
-def test_different_gaussians_are_answered(dpcompose, epsilon):
-    rows = named(
-        asked(dpcompose, "--mechanism", "gaussian", "--round-epsilon", epsilon, "--delta", 1e-6)
-    )
+@pytest.mark.parametrize("sigmas", [("1", "0.5"), ("1*1", "sigma=0.5", "2*3")])
+def test_different_gaussians_are_answered(dpcompose, sigmas):
+    rows = named(asked(dpcompose, *(f"gaussian:{each}" for each in sigmas), "--delta", 1e-6))
     exact, composed = rows["analytic-gaussian"], rows["privacy-loss-distribution"]
     assert exact["lower"] <= composed["upper"]
     assert composed["lower"] <= exact["upper"]
 
 
 def test_the_table_rounds_certain_ends_outward(dpcompose):
-    options = ("bounds", "--mechanism", "pure", "--round-epsilon", 0.1, "--rounds", 100)
+    options = ("bounds", "pure:0.1", "--rounds", 100)
     rows = named(dpcompose(*options, "--json").json["bounds"])
     for line in dpcompose(*options).out.splitlines()[2:]:
         name, _, _, lower, upper, *_ = line.split()
@@ -110,7 +110,7 @@ def test_the_table_rounds_certain_ends_outward(dpcompose):
 
 
 def test_leaks_make_the_theorem_and_the_composed_law_agree():
-    rows = compare("approx", [(0.1, 100)], delta=1e-6, leak=1e-9)
+    rows = compare("approx:0.1,1e-9*100", delta=1e-6)
     exact = {row.name: row.answer.value for row in rows if row.kind == "exact"}
     assert set(exact) == {"kairouz-oh-viswanath-3.3", "privacy-loss-distribution"}
     first, second = exact.values()
@@ -118,7 +118,7 @@ def test_leaks_make_the_theorem_and_the_composed_law_agree():
 
 
 def test_heterogeneous_rounds(dpcompose):
-    rows = named(asked(dpcompose, "--mechanism", "pure", "--round-epsilon", "0.1x5,0.2x3"))
+    rows = named(asked(dpcompose, "pure:0.1*5", "pure:0.2*3"))
     assert rows["basic"]["epsilon"] == pytest.approx(1.1)
     assert "murtagh-vadhan" in rows
     assert "kairouz-oh-viswanath-3.3" not in rows
@@ -135,77 +135,70 @@ def test_heterogeneous_rounds(dpcompose):
     ],
 )
 def test_a_bound_asked_by_name_says_which_condition_fails(dpcompose, mechanism, name, condition):
-    options = ("--mechanism", mechanism, "--round-epsilon", 0.1, "--rounds", 5, "--bound", name)
+    options = (f"{mechanism}:0.1", "--rounds", 5, "--bound", name)
     line = dpcompose("bounds", *options).complaint
     assert line.startswith(f"{name}: ")
     assert condition.lower() in line.lower()
 
 
 def test_bounds_asked_by_name_are_all_that_is_answered(dpcompose):
-    options = ("--round-epsilon", 0.1, "--rounds", 5, "--bound", "advanced", "--bound", "basic")
+    options = ("pure:0.1", "--rounds", 5, "--bound", "advanced", "--bound", "basic")
     assert {row["name"] for row in asked(dpcompose, *options)} == {"advanced", "basic"}
-    line = dpcompose("bounds", "--round-epsilon", 0.1, "--rounds", 5, "--bound", "basik").complaint
+    line = dpcompose("bounds", "pure:0.1", "--rounds", 5, "--bound", "basik").complaint
     assert "'basik'; did you mean basic" in line
 
 
 def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
-    rows = named(
-        asked(dpcompose, "--mechanism", "laplace", "--round-epsilon", "0.1x7", "--delta", 0)
-    )
+    rows = named(asked(dpcompose, "laplace:0.1*7", "--delta", 0))
     assert rows["privacy-loss-distribution"]["epsilon"] == pytest.approx(0.7)
-    line = dpcompose("bounds", "--mechanism", "gaussian", "--round-epsilon", "1x7", "--delta", 0)
+    line = dpcompose("bounds", "gaussian:1*7", "--delta", 0)
     assert "no finite epsilon holds at delta 0.0" in line.complaint
-    leaky = ("--mechanism", "approx", "--round-epsilon", "0.1x100", "--delta", 1e-9)
+    leaky = ("approx:0.1,1e-10*100", "--delta", 1e-9)
     assert "infinite with probability 1e-08" in dpcompose("bounds", *leaky).complaint
 
 
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (("--round-epsilon", "0.1"), "--rounds"),
-        (("--round-epsilon", "0.1,0.2", "--rounds", 10), "every part"),
-        (("--round-epsilon", "0.1x5", "--rounds", 10), "--rounds is 10"),
-        (("--round-epsilon", "0.1x"), "0.1x"),
-        (("--round-epsilon", "a", "--rounds", 5), "'a'"),
-        (("--round-epsilon", "", "--rounds", 5), "not of the form"),
-        (("--round-epsilon", "0.1x5.5"), "0.1x5.5"),
-        (("--round-epsilon", "0.1x0"), "rounds"),
-        (("--round-epsilon", "0.1x-5"), "rounds"),
-        (("--round-epsilon", 0.1, "--rounds", 0), "rounds"),
-        (("--round-epsilon", 0.1, "--rounds", "many"), "many"),
-        *(
-            (("--round-epsilon", e, "--rounds", 5), "above 0")
-            for e in ("0", "-1", "nan", "inf", "1e300")
-        ),
-        *((("--round-epsilon", "1x5", "--delta", d), "delta") for d in ("-0.1", "1", "nan", "inf")),
-        (("--round-epsilon", "1x5", "--delta", "1e-310"), "1e-300"),
-        *((("--round-epsilon", "1x5", "--epsilon", e), "epsilon") for e in ("-1", "nan", "inf")),
-        (("--round-epsilon", "1x5", "--epsilon", 1, "--delta", 0.1), "not both"),
-        (("--round-epsilon", "1x5", "--round-delta", 0.1), "no delta"),
-        (("--mechanism", "approx", "--round-epsilon", "1x5", "--round-delta", 1), "delta"),
-        (("--mechanism", "approx", "--round-epsilon", "1x5", "--round-delta", "nan"), "delta"),
-        (("--mechanism", "subsampled-gaussian", "--round-epsilon", "1x5"), "--sigma and --rate"),
-        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5"), "--sigma and --rate"),
-        (("--mechanism", "subsampled-gaussian", "--sigma", 1, "--rate", 0.1), "--sigma 0.1x1000"),
-        (("--mechanism", "subsampled-gaussian", "--sigma", "0x5", "--rate", 0.1), "sigma of"),
-        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", 1.5), "sampling rate"),
-        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", "nan"), "rate must be"),
-        (("--round-epsilon", "1x5", "--rate", 0.1), "not --sigma or --rate"),
-        (("--round-epsilon", "1x5", "--reports", 9), "or --reports"),
+        ((), "give a mechanism, as laplace:0.1, or --event FILE"),
+        (("pure",), "pure needs epsilon: write pure:EPSILON"),
+        (("pure:0.1*5", "--rounds", 10), "--rounds is 10, but pure:0.1*5 has 5"),
+        (("pure:0.1*5", "pure:0.2", "--rounds", 10), "these have 6 by *COUNT"),
+        (("pure:0.1", "pure:0.2", "--rounds", "2,3"), "--rounds is of one mechanism"),
+        (("pure:0.1*",), "'pure:0.1*': *COUNT is a whole number of rounds, from 1 on"),
+        (("pure:a",), "pure:a: epsilon must be a number, not 'a'"),
+        (("pure:0.1*5.5",), "not *5.5"),
+        (("pure:0.1*0",), "not *0"),
+        (("pure:0.1*-5",), "not *-5"),
+        (("pure:0.1", "--rounds", 0), "rounds must be at least 1"),
+        (("pure:0.1", "--rounds", "many"), "many"),
+        *((("pure:" + e,), "epsilon must be above 0") for e in ("0", "-1", "nan", "inf", "1e300")),
+        *((("pure:1*5", "--delta", d), "delta") for d in ("-0.1", "1", "nan", "inf")),
+        (("pure:1*5", "--delta", "1e-310"), "1e-300"),
+        *((("pure:1*5", "--epsilon", e), "epsilon") for e in ("-1", "nan", "inf")),
+        (("pure:1*5", "--epsilon", 1, "--delta", 0.1), "not both"),
+        (("pure:1,0.1",), "pure takes no more values in order; write pure:EPSILON"),
+        (("approx:1",), "approx needs delta: write approx:EPSILON,DELTA"),
+        (("approx:1,1",), "approx:1,1: delta must"),
+        (("approx:1,nan",), "delta must"),
+        (("subsampled-gaussian:1",), "subsampled-gaussian needs rate"),
+        (("subsampled-gaussian:epsilon=1",), "write subsampled-gaussian:SIGMA,RATE"),
         (
-            ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5"),
-            "--round-epsilon and --rate",
+            ("subsampled-gaussian:0,0.1",),
+            "0,0.1: sigma must be a positive number",
         ),
-        (
-            ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5", "--rate", -0.1),
-            "sampling rate",
-        ),
-        (("--mechanism", "shuffled", "--round-epsilon", "1"), "--round-epsilon and --reports"),
-        (("--mechanism", "shuffled", "--round-epsilon", "1", "--reports", 0), "reports must be"),
-        (("--mechanism", "shuffled", "--round-epsilon", "1", "--reports", 1.5), "1.5"),
-        (("--rounds", 5), "--round-epsilon"),
-        (("--mechanism", "laplase", "--round-epsilon", "1x5"), "laplace"),
-        (("--mechanism", "approx", "--round-epsilon", "1x1000000", "--round-delta", 0.5), ""),
+        (("subsampled-gaussian:1e-5,0.1",), "sigma must be at least 0.0001"),
+        (("subsampled-gaussian:1,1.5",), "sampling rate"),
+        (("subsampled-gaussian:1,nan",), "rate must be"),
+        (("pure:1,rate=0.1",), "pure has no parameter 'rate'; write pure:EPSILON"),
+        (("gaussian:mu=1",), "gaussian has no parameter 'mu'; write gaussian:SIGMA"),
+        (("subsampled-laplace:1,-0.1",), "sampling rate"),
+        (("shuffled:1",), "shuffled needs reports"),
+        (("shuffled:1,0",), "reports must be"),
+        (("shuffled:1,1.5",), "reports must be a whole number, not '1.5'"),
+        (("laplase:1",), "no mechanism 'laplase'; did you mean laplace"),
+        (("zzz:1",), "no mechanism 'zzz'; there are pure, approx,"),
+        (("approx:1,0.5", "--rounds", 1000000), ""),
     ],
 )
 def test_bad_input_is_one_line(dpcompose, options, named):
@@ -213,16 +206,18 @@ def test_bad_input_is_one_line(dpcompose, options, named):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("mechanism", [name for name, it in MECHANISMS.items() if not it.sampled])
+@pytest.mark.parametrize("mechanism", [name for name in MECHANISMS if "subsampled" not in name])
 def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
     extremes = [(50.0, 10**6), (1e-300, 10**12), (1e4, 10**12), (0.1, 10**12), (1e-9, 1)]
-    leak = 1e-200 if mechanism == "approx" else 0.0
+    second = {"approx": ",1e-200", "shuffled": ",1"}.get(mechanism, "")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for parameter, rounds in extremes:
+            if mechanism == "gaussian":
+                parameter = min(1.0 / parameter, 1e100)
             for question in ({"delta": 1e-300}, {"epsilon": 1e3}):
                 try:
-                    rows = compare(mechanism, [(parameter, rounds)], leak=leak, **question)
+                    rows = compare(f"{mechanism}:{parameter!r}{second}*{rounds}", **question)
                 except NotApplicable:  # the leaks alone pass delta: no bound grants anything
                     assert (mechanism, *question) == ("approx", "delta")
                     continue
@@ -236,13 +231,13 @@ def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
 def test_extreme_noise_is_answered_or_refused_without_a_warning(sigma, rounds, rate, question):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rows = compare("subsampled-gaussian", [(sigma, rounds)], rate=rate, **question)
+        rows = compare(f"subsampled-gaussian:{sigma},{rate}*{rounds}", **question)
     assert all(0.0 <= row.answer.value < math.inf for row in rows)
     assert all(row.answer.lower <= row.answer.value for row in rows)
 
 
 def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
-    options = ("--mechanism", "subsampled-gaussian", "--sigma", 2, "--rate", 0.1, "--rounds", 100)
+    options = ("subsampled-gaussian:sigma=2,rate=0.1", "--rounds", 100)
     options += ("--bound", "privacy-loss-distribution")
     row = named(asked(dpcompose, *options, "--delta", 1e-6))["privacy-loss-distribution"]
     law = PoissonSubsampledLaw(GaussianLaw(1 / 2.0), 0.1)
@@ -255,8 +250,7 @@ def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
 
 
 def test_bounds_of_the_sampled_family_stand_beside_it(dpcompose):
-    options = ("--mechanism", "subsampled-gaussian", "--rate", 0.5, "--sigma", "2x5,4x5")
-    rows = asked(dpcompose, *options)
+    rows = asked(dpcompose, "subsampled-gaussian:2,0.5*5", "subsampled-gaussian:4,rate=0.5*5")
     beside = named(rows)
     truth = beside["privacy-loss-distribution"]
     assert truth["kind"] == "fixed-pair"
@@ -267,8 +261,7 @@ def test_bounds_of_the_sampled_family_stand_beside_it(dpcompose):
 
 
 def test_the_exact_row_of_the_sampled_family_is_the_game_of_any_direction(dpcompose):
-    options = ("--mechanism", "subsampled-gaussian", "--rate", 0.05, "--sigma", 1, "--rounds", 10)
-    rows = asked(dpcompose, *options, "--delta", 1e-5)
+    rows = asked(dpcompose, "subsampled-gaussian:1,0.05*10", "--delta", 1e-5)
     (exact,) = [row for row in rows if row["kind"] == "exact"]
     assert exact["name"] == "any-direction"
     beside = named(rows)
@@ -282,20 +275,20 @@ def test_the_exact_row_of_the_sampled_family_is_the_game_of_any_direction(dpcomp
 
 def test_a_question_that_is_none():
     with pytest.raises(InvalidInput, match="give a delta, for the epsilon"):
-        compare("pure", [(0.1, 5)])
+        compare("pure:0.1*5")
     with pytest.raises(InvalidInput, match="no mechanism 'x'"):
-        compare("x", [(0.1, 5)], delta=0.1)
+        compare("x:0.1*5", delta=0.1)
 
 
 def test_the_table_has_every_row_of_the_json(dpcompose):
-    options = ("bounds", "--mechanism", "pure", "--round-epsilon", 0.1, "--rounds", 100)
+    options = ("bounds", "pure:0.1", "--rounds", 100)
     table, rows = dpcompose(*options).out, dpcompose(*options, "--json").json["bounds"]
     lines = table.splitlines()
-    assert lines[0] == "epsilon of pure at delta = 1e-06"
+    assert lines[0] == "epsilon of 100 rounds of pure:0.1 at delta = 1e-06"
     assert [line.split()[0] for line in lines[2:]] == [row["name"] for row in rows]
 
 
-PURE = ("bounds", "--round-epsilon", 0.1, "--bound", "advanced", "--bound", "basic")
+PURE = ("bounds", "pure:0.1", "--bound", "advanced", "--bound", "basic")
 GRID = ("--rounds", "10,200", "--delta", "1e-5,1e-6")
 
 
@@ -306,15 +299,16 @@ def test_a_grid_is_written_as_csv(dpcompose):
     assert len(lines) == 8
     for line in lines:
         rounds, delta = int(line["rounds"]), float(line["delta"])
-        (row,) = compare("pure", [(0.1, rounds)], delta=delta, names=[line["name"]])
+        (row,) = compare(f"pure:0.1*{rounds}", delta=delta, names=[line["name"]])
         assert float(line["epsilon"]) == row.answer.value
         assert (float(line["lower"]), float(line["upper"])) == tuple(row.answer)
     rows = dpcompose(*PURE, *GRID, "--json").json["bounds"]
     assert [row["rounds"] for row in rows] == [int(line["rounds"]) for line in lines]
     assert [row["delta"] for row in rows] == [float(line["delta"]) for line in lines]
     table = dpcompose(*PURE, *GRID).out
-    assert table.count("epsilon of pure, 200 rounds at delta = 1e-0") == 2
-    schedule = dpcompose(*PURE[:2], "0.1x3,0.2x4", "--epsilon", "1,2", "--bound", "basic", "--csv")
+    assert table.count("epsilon of 200 rounds of pure:0.1 at delta = 1e-0") == 2
+    several = ("pure:0.1*3", "pure:0.2*4", "--epsilon", "1,2", "--bound", "basic")
+    schedule = dpcompose("bounds", *several, "--csv")
     assert [line[:2] for line in schedule.out.splitlines()[1:]] == ["7,", "7,"]
 
 
@@ -352,7 +346,7 @@ def test_the_ladder_of_the_ten_thousand_databases(dpcompose):
     assert ladder["advanced"] < 1 / 801 < ladder["kairouz-oh-viswanath-3.3"]
 
 
-@pytest.mark.parametrize("family", ["pure", "gaussian", "range"])
+@pytest.mark.parametrize("family", ["pure", "gdp", "range"])
 def test_a_ladder_for_every_family(dpcompose, family):
     options = ("--target-epsilon", 1, "--target-delta", 1e-6, "--rounds", 20, "--family", family)
     said = dpcompose("calibrate", *options)
@@ -388,20 +382,20 @@ def test_extreme_targets_are_answered_or_refused(dpcompose):
 
 
 def test_a_shuffle_stands_between_its_responses_and_the_clones(dpcompose):
-    rows = asked(dpcompose, "--mechanism", "shuffled", "--round-epsilon", 1, "--reports", 2000)
+    rows = asked(dpcompose, "shuffled:1,2000")
     order = ["shuffled-randomized-response", "clones-numerical", "clones-closed-form", "basic"]
     assert [row["name"] for row in rows if row["name"] in order] == order
     values = named(rows)
     assert values[order[0]]["lower"] <= values[order[1]]["upper"] < 0.15
-    two = asked(dpcompose, "--mechanism", "shuffled", "--round-epsilon", "1x2", "--reports", 2000)
+    two = asked(dpcompose, "shuffled:epsilon=1,reports=2000*2")
     assert order[2] not in named(two)
     assert named(two)[order[1]]["upper"] > values[order[1]]["upper"]
 
 
 def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
-    options = ("--round-epsilon", "1x20", "--rate", 0.1, "--delta", 1e-5)
-    laplace = named(asked(dpcompose, "--mechanism", "subsampled-laplace", *options))
-    response = named(asked(dpcompose, "--mechanism", "subsampled-randomized-response", *options))
+    options = ("--rounds", 20, "--delta", 1e-5)
+    laplace = named(asked(dpcompose, "subsampled-laplace:1,0.1", *options))
+    response = named(asked(dpcompose, "subsampled-randomized-response:1,0.1", *options))
     dominating = "dominating-both-directions"
     assert "one-direction" not in laplace
     assert response["one-direction"]["lower"] <= response["privacy-loss-distribution"]["upper"]
@@ -411,7 +405,7 @@ def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
     assert response[dominating]["upper"] < response["amplified-by-sampling"]["upper"]
 
 
-LAPLACE = ("--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 1000)
+LAPLACE = ("laplace:0.1", "--rounds", 1000)
 
 
 @pytest.mark.parametrize("question", [("--delta", 1e-6), ("--epsilon", 20)])
@@ -433,11 +427,11 @@ def test_a_tolerance_that_nothing_keeps_is_refused(dpcompose, tolerance):
 
 @pytest.mark.nightly
 def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
-    game = ("--mechanism", "laplace", "--round-epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
+    game = ("laplace:0.1*7", "laplace:0.1234*9", "--tolerance", 1e-12)
     said = dpcompose("bounds", *game)
     assert "double precision cannot certify a tolerance of 1e-12 here, but one of" in said.complaint
     with pytest.raises(InvalidInput, match="a tolerance of 1e-12 here"):
-        compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)
+        compare("laplace:0.1*7", "laplace:0.1234*9", delta=1e-6, tolerance=1e-12)
 
 
 def test_as_many_digits_are_shown_as_were_asked_for(dpcompose):

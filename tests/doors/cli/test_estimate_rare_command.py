@@ -37,8 +37,8 @@ BEHIND = (
 def test_a_sample_too_poor_for_a_guess_prints_its_valid_ends(dpcompose):
     """Tilted the other way, one trial outweighs the rest: the ends remain, and the reason."""
     arguments = ("estimate-rare", "fixed-worst-case", "--family", "gdp:1", "--rounds", 20,
-                 "--trials", 3000, "--epsilon", 0, "--jobs", 1, "--method", "tilted",
-                 "--theta=-1", "--seed", 1)  # fmt: skip
+                 "--trials", 3000, "--epsilon", 0, "--jobs", 1, "--method", "tilted:-1",
+                 "--seed", 1)  # fmt: skip
     lines = dpcompose(*arguments).out.splitlines()
     assert sum("between" in line and "; no guess: one trial" in line for line in lines) == 2
     found = dpcompose(*arguments, "--json").json
@@ -124,6 +124,6 @@ def test_a_rule_that_cannot_be_enumerated(dpcompose, adversary_file, monkeypatch
 @pytest.mark.parametrize("theta", ["1e12", "1e17"])
 def test_a_theta_that_leaves_no_digits(dpcompose, theta):
     complaint = dpcompose(
-        *BEHIND, "--epsilon", 0.5, "--jobs", 1, "--method", "tilted", "--theta", theta
+        *BEHIND, "--epsilon", 0.5, "--jobs", 1, "--method", f"tilted:{theta}"
     ).complaint
     assert "digits" in complaint

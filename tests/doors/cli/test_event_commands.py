@@ -100,38 +100,38 @@ def test_files_that_cannot_be_read(dpcompose, tmp_path):
     assert "is not text in UTF-8" in dpcompose("bounds", "--event", binary).complaint
 
 
-@pytest.mark.parametrize(
-    "more", [("--mechanism", "laplace"), ("--round-epsilon", 1), ("--rounds", 5), ("--rate", 0.1)]
-)
+@pytest.mark.parametrize("more", [("laplace:1",), ("--rounds", 5)])
 def test_an_event_file_has_all_of_the_rounds(dpcompose, event_file, more):
     line = dpcompose("bounds", "--event", event_file(), *more).complaint
-    assert "--event describes all rounds" in line
+    assert "--event has all rounds: leave out MECHANISM and --rounds" in line
 
 
 # --- calibrate ----------------------------------------------------------------------------------
 
-SAMPLED = ("--mechanism", "subsampled-gaussian")
-
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("given", "rounds", "name", "whole"),
     [
-        ((*SAMPLED, "--rate", 0.1, "--rounds", 50), "sigma"),
-        ((*SAMPLED, "--sigma", 2, "--rounds", 50), "rate"),
-        ((*SAMPLED, "--sigma", 2, "--rate", 0.1), "rounds"),
-        (("--mechanism", "laplace", "--rounds", 50), "epsilon"),
-        (("--mechanism", "subsampled-laplace", "--rate", 0.1, "--rounds", 50), "epsilon"),
+        ("subsampled-gaussian:rate=0.1", 50, "sigma", "subsampled-gaussian:{},0.1*50"),
+        ("subsampled-gaussian:2", 50, "rate", "subsampled-gaussian:2,{}*50"),
+        ("subsampled-gaussian:2,0.1", None, "rounds", "subsampled-gaussian:2,0.1*{}"),
+        ("laplace", 50, "epsilon", "laplace:{}*50"),
+        ("subsampled-laplace:rate=0.1", 50, "epsilon", "subsampled-laplace:{},0.1*50"),
         (
-            ("--mechanism", "subsampled-randomized-response", "--round-epsilon", 1, "--rate", 0.1),
+            "subsampled-randomized-response:1,0.1",
+            None,
             "rounds",
+            "subsampled-randomized-response:1,0.1*{}",
         ),
-        (("--mechanism", "approx", "--round-delta", 1e-8, "--rounds", 50), "epsilon"),
-        (("--mechanism", "pure", "--round-epsilon", 0.1), "rounds"),
+        ("approx:delta=1e-8", 50, "epsilon", "approx:{},1e-8*50"),
+        ("pure:0.1", None, "rounds", "pure:0.1*{}"),
+        ("gaussian*50", None, "sigma", "gaussian:{}*50"),
     ],
 )
-def test_the_number_that_is_left_out_is_calibrated(dpcompose, given, name):
-    said = dpcompose("calibrate", *given, *TARGET, "--digits", 3, "--json")
+def test_the_number_that_is_left_out_is_calibrated(dpcompose, given, rounds, name, whole):
+    times = () if rounds is None else ("--rounds", rounds)
+    said = dpcompose("calibrate", given, *times, *TARGET, "--digits", 3, "--json")
     assert (said.code, said.err) == (0, "")
     found = said.json
     assert found["parameter"] == name
@@ -140,24 +140,21 @@ def test_the_number_that_is_left_out_is_calibrated(dpcompose, given, name):
         assert found["misses"]["value"] < found["meets"]["value"]
     else:
         assert found["misses"]["value"] > found["meets"]["value"]
-    flag = {
-        "epsilon": "--round-epsilon",
-        "sigma": "--sigma",
-        "rate": "--rate",
-        "rounds": "--rounds",
-    }
-    asked = (*given, flag[name], found["meets"]["value"])
-    rows = dpcompose("bounds", *asked, "--delta", 1e-5, "--json").json["bounds"]
+    asked = whole.format(found["meets"]["value"])
+    rows = dpcompose("bounds", asked, "--delta", 1e-5, "--json").json["bounds"]
     truth = next(row for row in rows if row["name"] == "privacy-loss-distribution")
     assert truth["upper"] <= 2.0
 
 
 def test_the_table_shows_both_ends(dpcompose):
-    said = dpcompose("calibrate", "--mechanism", "gaussian", "--rounds", 10, *TARGET)
+    said = dpcompose("calibrate", "gaussian", "--rounds", 10, *TARGET)
     lines = said.out.splitlines()
-    assert lines[0].startswith("epsilon of gaussian for a total of (2, 1e-05)")
-    assert lines[2].split()[:4] == ["meets", "the", "target", "0.1586"]
-    assert lines[3].split()[:3] == ["does", "not", "0.15861"]
+    assert lines[0].startswith("sigma of 10 rounds of gaussian for a total of (2, 1e-05)")
+    assert lines[2].split()[:4] == ["meets", "the", "target", "6.305"]
+    assert lines[3].split()[:3] == ["does", "not", "6.3049"]
+    one = dpcompose("calibrate", "gaussian*1", *TARGET).out
+    assert one == dpcompose("calibrate", "gaussian", "--rounds", 1, *TARGET).out
+    assert dpcompose("calibrate", "gaussian", *TARGET, "--json").json["parameter"] == "sigma"
 
 
 def test_the_unknown_of_an_event_file(dpcompose, event_file):
@@ -171,29 +168,37 @@ def test_the_unknown_of_an_event_file(dpcompose, event_file):
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ((*SAMPLED, "--rate", 1.5, "--rounds", 9), "rate must be in [0, 1], not 1.5"),
-        ((*SAMPLED, "--rate", -1, "--rounds", 9), "rate must be in [0, 1]"),
-        ((*SAMPLED, "--sigma", 0, "--rounds", 9), "sigma must be at least 0.0001"),
-        ((*SAMPLED, "--sigma", "nan", "--rounds", 9), "sigma must be at least 0.0001"),
-        ((*SAMPLED, "--sigma", 1, "--rate", 0.1, "--rounds", 9), "leave out one of --sigma"),
-        ((*SAMPLED, "--sigma", 1), "leave out one of --sigma, --rate, --rounds"),
+        (("subsampled-gaussian:rate=1.5",), "rate must be in [0, 1], not 1.5"),
+        (("subsampled-gaussian:rate=-1",), "rate must be in [0, 1]"),
+        (("subsampled-gaussian:0",), "subsampled-gaussian:0: sigma must be a positive number"),
+        (("subsampled-gaussian:nan",), "subsampled-gaussian:nan: sigma must be finite"),
         (
-            (*SAMPLED, "--round-epsilon", 1, "--sigma", 1),
-            "--round-epsilon does not go with --mechanism",
+            ("subsampled-gaussian:1,0.1", "--rounds", 9),
+            "subsampled-gaussian:1,0.1: nothing is left out to be calibrated; leave out a "
+            "parameter of subsampled-gaussian:SIGMA,RATE, or the number of rounds",
         ),
-        ((*SAMPLED, "--rate", 0.1, "--rounds", 0), "rounds must be at least 1"),
-        (("--mechanism", "laplace", "--round-epsilon", -1), "epsilon must be above 0"),
-        (("--mechanism", "laplace", "--sigma", 1), "--sigma does not go with --mechanism"),
-        (("--mechanism", "laplace", "--round-delta", 0.1, "--rounds", 5), "--mechanism approx"),
-        (("--mechanism", "exponential", "--rounds", 5), "has no dominating pair of laws"),
-        (("--mechanism", "shuffled", "--rounds", 5), "has no dominating pair of laws"),
-        (("--mechanism", "subsampled-laplace", "--sigma", 1), "--sigma does not go with"),
-        (("--mechanism", "pure", "--rounds", 5, "--family", "pure"), "--family does not go with"),
-        (("--rate", 0.1, "--rounds", 5), "--rate needs --mechanism"),
+        (
+            ("subsampled-gaussian", "--rounds", 9),
+            "subsampled-gaussian needs sigma and rate: leave out one alone, to be calibrated",
+        ),
+        (("subsampled-gaussian:epsilon=1",), "has no parameter 'epsilon'"),
+        (("subsampled-gaussian:rate=0.1", "--rounds", 0), "rounds must be at least 1"),
+        (("laplace*5", "--rounds", 6), "--rounds is 6, but laplace*5 has 5"),
+        (("laplace:-1",), "laplace:-1: epsilon must be above 0"),
+        (("laplace:sigma=1",), "laplace has no parameter 'sigma'; write laplace:EPSILON"),
+        (
+            ("approx:1", "--rounds", 5),
+            "approx needs delta, which is not calibrated: write",
+        ),
+        (("exponential", "--rounds", 5), "has no dominating pair of laws"),
+        (("shuffled:reports=9", "--rounds", 5), "has no dominating pair of laws"),
+        (("pure", "--rounds", 5, "--family", "pure"), "--family does not go with MECHANISM"),
+        (("pure", "--event", "x.json"), "give MECHANISM or --event, not both"),
+        (("laplas",), "no mechanism 'laplas'; did you mean laplace"),
         (("--event", "x.json", "--rounds", 5), "--rounds does not go with --event"),
         (("--event", "x.json"), "x.json: No such file"),
         ((), "Missing option '--rounds'"),
-        (("--mechanism", "laplace", "--round-epsilon", 50), "no rounds from 1 to 1e+09 meets"),
+        (("laplace:50",), "no rounds from 1 to 1e+09 meets"),
     ],
 )
 def test_a_calibration_that_makes_no_sense_is_refused(dpcompose, given, complaint):
@@ -203,12 +208,12 @@ def test_a_calibration_that_makes_no_sense_is_refused(dpcompose, given, complain
 @pytest.mark.parametrize("target", [(0, 1e-5), (-1, 1e-5), (2, 0), (2, 1), ("nan", 1e-5)])
 def test_a_target_that_makes_no_sense_is_refused(dpcompose, target):
     options = ("--target-epsilon", target[0], "--target-delta", target[1])
-    line = dpcompose("calibrate", "--mechanism", "laplace", "--rounds", 5, *options).complaint
+    line = dpcompose("calibrate", "laplace", "--rounds", 5, *options).complaint
     assert "target" in line
 
 
 def test_calibrate_says_which_adversary_its_answer_is_for(dpcompose):
-    given = ["--mechanism", "subsampled-gaussian", "--rate", 0.05, "--rounds", 10, "--digits", 3]
+    given = ["subsampled-gaussian:rate=0.05", "--rounds", 10, "--digits", 3]
     given += ["--target-epsilon", 1, "--target-delta", 1e-5]
     fixed = dpcompose("calibrate", *given)
     assert "one pair of databases in all rounds" in fixed.out.splitlines()[0]
@@ -218,4 +223,4 @@ def test_calibrate_says_which_adversary_its_answer_is_for(dpcompose):
     ladder = ["--target-epsilon", 1, "--target-delta", 1e-5, "--rounds", 10, "--direction", "any"]
     refused = dpcompose("calibrate", *ladder)
     assert refused.code == 2
-    assert "--direction needs --mechanism or --event" in refused.err
+    assert "--direction needs MECHANISM or --event" in refused.err

@@ -69,7 +69,7 @@ def test_what_does_not_fit_is_one_line(dpcompose, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("simulator.doors.cli.bounds.compare", fails)
-    assert str(error) in dpcompose("bounds", "--round-epsilon", "1x5").complaint
+    assert str(error) in dpcompose("bounds", "pure:1*5").complaint
 
 
 def test_a_refused_estimate_exits_3(dpcompose, monkeypatch):
@@ -77,7 +77,7 @@ def test_a_refused_estimate_exits_3(dpcompose, monkeypatch):
         raise Refusal("too few hits; play more trials")
 
     monkeypatch.setattr("simulator.doors.cli.bounds.compare", refuses)
-    said = dpcompose("bounds", "--round-epsilon", "1x5")
+    said = dpcompose("bounds", "pure:1*5")
     assert (said.code, said.out, said.err) == (3, "", "error: too few hits; play more trials\n")
 
 

@@ -141,7 +141,7 @@ def test_a_fault_of_our_own_is_no_failed_check(dpcompose, monkeypatch):
         raise ZeroDivisionError("of our own")
 
     monkeypatch.setattr("simulator.doors.cli.bounds.compare", fails)
-    said = dpcompose("bounds", "--round-epsilon", "1x5")
+    said = dpcompose("bounds", "pure:1*5")
     assert (said.code, said.out) == (70, "")
     assert "ZeroDivisionError: of our own" in said.err
     assert said.err.splitlines()[-1].startswith("error: a fault of dpcompose itself")
@@ -152,9 +152,7 @@ def test_trouble_of_the_operating_system_is_one_line(dpcompose, monkeypatch):
         raise OSError(28, "No space left on device", "/some/where")
 
     monkeypatch.setattr("simulator.doors.cli.bounds.compare", fails)
-    assert (
-        "refused /some/where: No space" in dpcompose("bounds", "--round-epsilon", "1x5").complaint
-    )
+    assert "refused /some/where: No space" in dpcompose("bounds", "pure:1*5").complaint
 
 
 # --- signals ------------------------------------------------------------------------------------
@@ -177,7 +175,7 @@ def left(body, number):
 
 COMMAND = """
     import os, sys, time, ctypes
-    sys.argv = ["dpcompose", "bounds", "--round-epsilon", "1x5"]
+    sys.argv = ["dpcompose", "bounds", "pure:1*5"]
     import simulator.doors.cli.bounds
     from simulator.doors.cli import main
 

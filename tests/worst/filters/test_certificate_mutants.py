@@ -28,9 +28,12 @@ BASES = {
     "sampled": ("subsampled-gaussian:1,0.4", 1.0, 0.01, 0.0, {"units": 5, "sigmas": (1.0, 2.0)}),
 }
 KERNELS, POOLS = cache(certificate_check.means), cache(certificate_check.gaussian)
-LATTICE = {"mixed": 1e-2, "pure": 1e-9, "pooled": 1e-2, "sampled": 4e-2}
-"""Largest relative excess of the check, by its lattice: sampled Gaussians have 7 points for the root
-of a row's variance, so .015 to .03. Only what it lacks would be unsound, see ``OWN``."""
+LATTICE = {"mixed": 2e-2, "pure": 2e-2, "pooled": 2e-2, "sampled": 4e-2}
+"""Largest relative excess of the check by its lattice, up to 1.5 times the promise.
+
+Pure rounds of whole steps have none, sampled Gaussians with 7 points for the root of a row's
+variance up to .03. Only what the check lacks would be unsound, see ``OWN``.
+"""
 OWN = 2e-3
 """Of the second checker."""
 
@@ -193,29 +196,33 @@ def hold(name, count, seed):
         if rows is None:
             continue
         second = reached(document)
-        least = document["delta"] - document["rounds_delta"]
+        promised = document["delta"] - document["rounds_delta"]
         assert second <= rows * (1.0 + OWN)
-        assert reached(on_whole_steps(document)) >= rows * (1.0 - LATTICE[name] - OWN)
+        ranges = any(move["kind"] == "range" for move in document["moves"])
+        stepped = reached(on_whole_steps(document)) if ranges else second
+        assert stepped >= min(rows * (1.0 - LATTICE[name] - OWN), 1.5 * promised)
         if proved is None:
             beyond += 1
             continue
         accepted += 1
-        assert second <= least * (1.0 + OWN)
-        assert played(document) <= least
-        assert proved.reached <= least
+        assert second <= promised * (1.0 + OWN)
+        assert played(document) <= promised
+        assert proved.reached <= promised
         for kind, size, rounds in proved.admits:  # the sentence is that of the filter
             filter_ = CertifiedFilter.of(read(json.dumps(document)), basic=True)
             running = filter_.fresh()
-            count_ = 0
-            while count_ <= rounds and running.admit(size, kind=kind):
-                count_ += 1
-            assert count_ == rounds
+            admitted = 0
+            while admitted <= rounds and running.admit(size, kind=kind):
+                admitted += 1
+            assert admitted == rounds
     return accepted, beyond
 
 
-@pytest.mark.parametrize("name", BASES)
-def test_no_mutant_is_accepted_that_admits_more_than_is_true(name):
-    accepted, _ = hold(name, 60, 11)
+@pytest.mark.parametrize(
+    ("name", "count"), [("mixed", 80), ("pure", 150), ("pooled", 25), ("sampled", 25)]
+)
+def test_no_mutant_is_accepted_that_admits_more_than_is_true(name, count):
+    accepted, _ = hold(name, count, 11)
     assert accepted > 1
 
 
@@ -245,18 +252,26 @@ def test_a_broken_checker_is_found(broken, monkeypatch):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["mixed", "pure"])
-def test_no_adversary_that_the_search_finds_gets_past_an_accepted_mutant(name):
-    generator, tried = np.random.default_rng(13), 0
-    while tried < 6:
+@pytest.mark.parametrize(
+    ("name", "menu"),
+    [
+        ("mixed", "laplace:0.3,laplace:0.5,randomized-response:0.3"),
+        ("pure", "randomized-response:0.2,randomized-response:0.35,randomized-response:0.5"),
+    ],
+)
+def test_no_adversary_that_the_search_finds_gets_past_an_accepted_mutant(name, menu):
+    generator, tried, lowers = np.random.default_rng(13), set(), []
+    while len(tried) < 8:
         document = mutant(name, generator)
-        if verdict(document)[0] is None or document["moves"] == base(name)["moves"]:
+        moves = json.dumps(document["moves"])
+        if moves in tried or verdict(document)[0] is None:
             continue
+        tried.add(moves)
         filter_ = CertifiedFilter.of(read(json.dumps(document)), basic=False)
-        menu = "randomized-response:0.15,randomized-response:0.3,randomized-response:0.5"
         found = worst_case(menu, filter=filter_, epsilon=document["epsilon"], seconds=2)
-        assert found.delta.lower <= document["delta"]
-        tried += 1
+        assert found.delta.lower <= document["delta"] - document["rounds_delta"]
+        lowers.append(found.delta.lower)
+    assert max(lowers) > 0.3 * base(name)["delta"]
 
 
 def test_a_certificate_of_another_shape_is_refused():
@@ -309,5 +324,7 @@ def test_the_base_is_accepted_and_the_second_checker_agrees(name):
     assert reached(document) == pytest.approx(rows, rel=LATTICE[name] + OWN)
     least = document["delta"] - document["rounds_delta"]
     assert proved.reached <= least
+    if name == "pure":  # all on the lattice
+        assert reached(document) == pytest.approx(rows, rel=1e-9)
     if name in ("mixed", "pure"):
         assert 0.3 * least < played(document) <= least

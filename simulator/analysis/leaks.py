@@ -76,8 +76,7 @@ def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
         raise Refusal(
             f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
             f"makes them likelier, and {count_of(seen, 'trial has', 'trials have')} one "
-            f"({MINIMUM_HITS} needed): try more "
-            'trials, or the method "doob" or "plain"'
+            f"({MINIMUM_HITS} needed): try more trials, or plain play"
         )
 
 
