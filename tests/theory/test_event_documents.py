@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from simulator.theory.events import Account
 from simulator.theory.events.open_account import OpenAccount
 from simulator.theory.events.stored import EVENTS
 from simulator.training import random_allocation
+from tests.helpers.dp_events import dp, noise, sampled
 
 EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
@@ -134,22 +134,6 @@ def test_a_bad_history_is_refused_with_the_place(history, complaint):
 # --- dp_accounting ------------------------------------------------------------------------------
 
 
-class DpEvent:
-    """Stands for the base class of dp_accounting, which need not be there."""
-
-
-def dp(name, **members):
-    return type(name, (DpEvent, SimpleNamespace), {})(**members)
-
-
-def noise(multiplier):
-    return dp("GaussianDpEvent", noise_multiplier=multiplier)
-
-
-def sampled(event, rate=0.01):
-    return dp("PoissonSampledDpEvent", sampling_probability=rate, event=event)
-
-
 def truncated(batch):
     return dp("TruncatedSubsampledGaussianDpEvent", dataset_size=100, sampling_probability=0.01,
               truncated_batch_size=batch, noise_multiplier=1.0)  # fmt: skip
@@ -196,24 +180,25 @@ def test_an_event_of_dp_accounting_is_read(theirs, ours):
 
 def test_a_random_sensitivity_is_refused_where_a_record_is_replaced():
     """Poisson sampling under replace-one has .2093716 at sigma 1 and rate .01, not .19945."""
-    sampled = dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0],
+    mixed = dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0],
                  sampling_probs=[0.99, 0.01])  # fmt: skip
-    assert events.from_dp_accounting(sampled).epsilon(1e-3).upper > 0.0
+    assert events.from_dp_accounting(mixed).epsilon(1e-3).upper > 0.0
+    with pytest.raises(NotApplicable, match="under add-remove only, not replace-one"):
+        events.from_dp_accounting(mixed, "replace-one")
+    ours = events.gaussian_mixture(1.0, (0.0, 1.0), (0.99, 0.01))
     with pytest.raises(NotApplicable, match="under add-remove only, not under replace-one"):
-        events.from_dp_accounting(sampled, "replace-one").epsilon(1e-3)
-    one = dp("MixtureOfGaussiansDpEvent", standard_deviation=2.0, sensitivities=[3.0],
-             sampling_probs=[1.0])  # fmt: skip
-    found = events.from_dp_accounting(one, "replace-one").epsilon(1e-6)
+        Account(ours, "replace-one").epsilon(1e-3)
+    one = Account(events.gaussian_mixture(2.0, (3.0,), (1.0,)), "replace-one").epsilon(1e-6)
     plain = Account(events.gaussian(2.0, 3.0), "replace-one").epsilon(1e-6)
-    assert found.lower <= plain.upper
-    assert plain.lower <= found.upper
+    assert one.lower <= plain.upper
+    assert plain.lower <= one.upper
 
 
 def test_a_sample_drawn_with_replacement_keeps_what_its_theorem_says():
     drawn = dp("SampledWithReplacementDpEvent", source_dataset_size=100, sample_size=7,
                event=dp("LaplaceDpEvent", noise_multiplier=2.0))  # fmt: skip
     account = events.from_dp_accounting(drawn, "replace-one")
-    promise = sampled_with_replacement(PureDP(0.5), 7, 100)
+    promise = sampled_with_replacement(PureDP(1.0), 7, 100)  # a replaced record moves a sum by 2
     (part,) = account.rounds
     assert part.guarantees[0].epsilon == pytest.approx(promise.epsilon, rel=1e-12)
     assert part.guarantees[0].delta == pytest.approx(promise.delta, rel=1e-12)
