@@ -19,8 +19,6 @@ from tests.helpers.rooms import ROOMS
 PACKAGE = Path(simulator.__file__).parent
 MOST = 5
 KERNELS = {
-    "engine/compiled/plain_kernel.py": {"kernel"},
-    "engine/compiled/tilted_kernel.py": {"kernel"},
     "engine/enumerated/covering.py": {"kernel", "draw", "no_draw"},
 }
 """Functions that numba compiles and calls by position."""

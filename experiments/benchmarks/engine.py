@@ -268,7 +268,38 @@ def generators_beside_a_loop_by_hand() -> Iterator[Line]:
             yield Line(f"generator, {name}, rate", total / ours, "rounds/s per core", 150_000.0)
 
 
+def programs_beside_a_loop_by_hand() -> Iterator[Line]:
+    """A generator in a large game, where it is compiled, over a game by hand in Python; per core.
+
+    Rates, without the time to compile, which is the last line.
+    """
+    by_hand = 1_000
+    noise = np.random.Generator(np.random.SFC64(1))
+    cases = (
+        ("mechanism kept", adversaries.two_challenges),
+        ("mechanism made in every round", adversaries.mechanism_anew),
+        ("mechanism and query made in every round", adversaries.query_anew),
+        ("database made in every round", adversaries.database_anew),
+        ("epsilon continuous in the answer", adversaries.continuous),
+    )
+    seconds = []
+    for name, adversary in cases:
+        seconds.append(play(adversary, adversaries.PURE, TRIALS).compile_seconds)
+        ratio, ours, theirs = alternately(
+            partial(play, adversary, adversaries.PURE, TRIALS),
+            partial(loops.press_when_ahead_in_python, by_hand, ROUNDS, noise),
+        )
+        detail = {
+            "rounds_per_second": TRIALS * ROUNDS / ours,
+            "rounds_per_second_by_hand": by_hand * ROUNDS / theirs,
+        }
+        figure = ratio * TRIALS / by_hand
+        yield Line(f"program, {name}", figure, "x a Python loop by hand", 20.0, detail=detail)
+    yield Line("compilation of a program", statistics.median(seconds), "s", at_least=False)
+
+
 BENCHMARKS = (
     against_bare_draws, library_rules, other_kinds_beside_loops, two_jobs, two_worker_processes,
     overhead, compilation, generators_beside_a_loop_by_hand,
+    programs_beside_a_loop_by_hand,
 )  # fmt: skip

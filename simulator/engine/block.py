@@ -1,8 +1,10 @@
 """Play one block of one experiment; a pure function of (specification, b, block).
 
-Algorithm 1 plays a generator adversary, see :mod:`simulator.engine.algorithm_1`. A compiled kernel
+Algorithm 1 plays a generator adversary, see :mod:`simulator.engine.algorithm_1`; where the game is
+large and the adversary's source is in the closed form, its program is compiled. A compiled kernel
 plays a :class:`~simulator.adversaries.contract.Rule`, plain or tilted; under a covering measure it
-is played from its enumerated states. The last two engines are imported when they are first used.
+is played from its enumerated states. All but Algorithm 1 and the plain kernel are imported when
+they are first used.
 """
 
 from __future__ import annotations
@@ -20,10 +22,14 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
 
 if TYPE_CHECKING:
+    from simulator.engine.compiled.programs import ProgramEngine
     from simulator.engine.compiled.tilted_kernel import TiltedEngine
     from simulator.engine.enumerated.covering import CoveringEngine
 
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
+
+WORTH_COMPILING = 500_000
+"""Rounds of an experiment from which on compiling, which takes some two seconds, is worth it."""
 
 
 def play_block(specification: Specification, b: int, block: int) -> Outcome:
@@ -65,8 +71,6 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
     Raises NotApplicable for a generator, and for a rule that cannot be enumerated.
     """
     s = specification
-    if not isinstance(s.adversary, Rule):
-        raise NotApplicable("a generator's states cannot be enumerated: write a rule over a menu")
     found = _covering_engine(Played.of(s), s.rounds, b)
     if isinstance(found, str):
         raise NotApplicable(found)
@@ -78,20 +82,44 @@ def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | st
     """The engine, or why there is none; both are cached, as either may take seconds."""
     from simulator.engine.enumerated.covering import CoveringEngine
 
-    rule, family, relation, filter_ = played.terms
-    menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
+    s = played.specification
     try:
+        rule = s.adversary
+        if not isinstance(rule, Rule):
+            from simulator.adversaries.program.rules import rule_of_generator
+
+            rule = rule_of_generator(rule, s.family, s.relation)
+        menu = Menu.of(rule, s.family, s.relation, s.filter, exchanged=bool(b))
         return CoveringEngine(menu, rounds)
     except NotApplicable as error:
         return str(error)
 
 
-def prepared_engine(specification: Specification) -> Engine | TiltedEngine | None:
-    """The compiled engine of a rule; None for a generator, and for a covering measure."""
+def prepared_engine(specification: Specification) -> Engine | TiltedEngine | ProgramEngine | None:
+    """The compiled engine of a rule, or of a generator in a large game where it can be compiled.
+
+    None where the adversary is interpreted, and for a covering measure.
+    """
     s = specification
-    if not isinstance(s.adversary, Rule) or isinstance(s.sampling, Covering):
+    if isinstance(s.sampling, Covering):
         return None
-    return engine_for(s) if s.sampling is None else tilted_engine_for(s)
+    if isinstance(s.adversary, Rule):
+        return engine_for(s) if s.sampling is None else tilted_engine_for(s)
+    if not s.trust or s.trials * s.rounds < WORTH_COMPILING:
+        return None
+    found = _program_engine(Played.of(s), s.sampling is None)
+    return None if isinstance(found, str) else found
+
+
+@made_once(maxsize=32)
+def _program_engine(played: Played, plain: bool) -> ProgramEngine | str:
+    """The engine of a generator's program, or why it is interpreted; both are cached."""
+    from simulator.engine.compiled.programs import program_engine
+
+    try:
+        return program_engine(played.specification)
+    except Exception as error:  # the user's code may raise anything
+        return str(error)
 
 
 def repeats_of(specification: Specification) -> int:

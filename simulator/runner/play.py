@@ -16,7 +16,6 @@ from os import PathLike
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule
 from simulator.engine.block import Outcome, Specification, prepared_engine, repeats_of
 from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
@@ -278,10 +277,8 @@ def added_records(records: Iterator[Block]) -> dict[str, np.ndarray]:
 
 
 def compiled(specification: Specification, bar: Progress) -> float:
-    """Compile the adversary if it is a rule; return the seconds that took."""
+    """Compile the adversary if it plays compiled; return the seconds that took."""
     s = specification
-    if not isinstance(s.adversary, Rule):
-        return 0.0
     bar.compiling(s.name)
     start = time.perf_counter()
     try:

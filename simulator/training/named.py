@@ -93,7 +93,7 @@ class NamedAllocation(EventMechanism):
     inexact = True
 
     def event(self, term: grammar.Term, values: Mapping[str, Any]) -> EventTree:
-        """The epochs of one round; raises InvalidInput where there are draws."""
+        """The event of one round. Raises InvalidInput where there are draws."""
         drawn = [name for name in DRAWN if name in values]
         if drawn:
             raise InvalidInput(f"{term}: {drawn[0]} is of estimates of one epoch alone, with draws")

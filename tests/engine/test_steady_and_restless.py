@@ -10,7 +10,7 @@ import pytest
 from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Challenge, Rule
 from simulator.data import ADD_REMOVE
-from simulator.engine.compiled.plain_kernel import TRUSTED, Engine
+from simulator.engine.compiled.plain_kernel import Engine
 from simulator.mechanisms import Free
 from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS
 
@@ -53,7 +53,7 @@ def stops(state, i, answer, coins):
 @pytest.mark.parametrize("menu", [ONE_KIND, KINDS], ids=["one kind", "several"])
 @pytest.mark.parametrize("step", [stays, changes, now_and_then, stops])
 def test_a_steady_and_a_restless_rule_play_the_same_compiled_and_not(step, menu, rounds):
-    trials = 2 * TRUSTED + 17
+    trials = 529
     played = []
     for compiled in (True, False):
         built = Engine.build(Rule(step, menu), PureDP(0.3), ADD_REMOVE, compiled=compiled)

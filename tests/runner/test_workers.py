@@ -17,9 +17,15 @@ PLAYS = """
     from tests.helpers.games import PureDP, press_when_ahead
     from simulator import simulate
 
+    def in_python(coins):    # not in the closed form, so that blocks need processes
+        playing = press_when_ahead(coins)
+        challenge = next(playing)
+        while True:
+            challenge = playing.send((yield challenge))
+
     if __name__ == "__main__":
         print("ready", flush=True)
-        simulate(press_when_ahead, PureDP(0.2), 200, 10**7, jobs=2, out="run")
+        simulate(in_python, PureDP(0.2), 200, 10**7, jobs=2, out="run")
 """
 
 

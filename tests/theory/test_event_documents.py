@@ -5,13 +5,16 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import PureDP, RenyiDP, events, sampled_with_replacement
 from simulator.theory.events import Account
 from simulator.theory.events.open_account import OpenAccount
 from simulator.theory.events.stored import EVENTS
+from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.training import random_allocation
+from tests.helpers.cases import case
 from tests.helpers.dp_events import dp, noise, sampled
 
 EVERYTHING = events.compose(
@@ -180,25 +183,94 @@ def test_an_event_of_dp_accounting_is_read(theirs, ours):
 
 def test_a_random_sensitivity_is_refused_where_a_record_is_replaced():
     """Poisson sampling under replace-one has .2093716 at sigma 1 and rate .01, not .19945."""
-    mixed = dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0],
+    sampled = dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0],
                  sampling_probs=[0.99, 0.01])  # fmt: skip
-    assert events.from_dp_accounting(mixed).epsilon(1e-3).upper > 0.0
-    with pytest.raises(NotApplicable, match="under add-remove only, not replace-one"):
-        events.from_dp_accounting(mixed, "replace-one")
-    ours = events.gaussian_mixture(1.0, (0.0, 1.0), (0.99, 0.01))
-    with pytest.raises(NotApplicable, match="under add-remove only, not under replace-one"):
-        Account(ours, "replace-one").epsilon(1e-3)
-    one = Account(events.gaussian_mixture(2.0, (3.0,), (1.0,)), "replace-one").epsilon(1e-6)
-    plain = Account(events.gaussian(2.0, 3.0), "replace-one").epsilon(1e-6)
-    assert one.lower <= plain.upper
-    assert plain.lower <= one.upper
+    assert events.from_dp_accounting(sampled).epsilon(1e-3).upper > 0.0
+    for shifts, weights in (([0.0, 1.0], [0.99, 0.01]), ([3.0], [1.0])):
+        mixture = dp("MixtureOfGaussiansDpEvent", standard_deviation=2.0, sensitivities=shifts,
+                     sampling_probs=weights)  # fmt: skip
+        with pytest.raises(NotApplicable, match="under add-remove only, not under replace-one"):
+            events.from_dp_accounting(mixture, "replace-one")
+
+
+def composed_epsilon(first, second, rounds, delta):
+    """epsilon(delta) of rounds of two densities on a line, by a plain transform of their loss."""
+    x = np.linspace(-14.0, 14.0, 400_001)
+    p, q = first(x), second(x)
+    step, size = 2e-5, 1 << 20
+    places = np.rint(np.log(p / q) / step).astype(int) % size
+    masses = np.bincount(places, p * (x[1] - x[0]), size)
+    masses = np.fft.irfft(np.fft.rfft(masses / masses.sum()) ** rounds, size).clip(0.0)
+    losses = np.fft.fftfreq(size, 1.0 / size) * step
+
+    def above(epsilon):
+        kept = losses > epsilon
+        return float(masses[kept] @ -np.expm1(epsilon - losses[kept])) - delta
+
+    return brentq(above, 0.0, 5.0)
+
+
+def normal(weights):
+    """The density of a mixture of unit Gaussians, {mean: weight}."""
+    return lambda x: (
+        sum(w * np.exp(-0.5 * (x - m) ** 2) for m, w in weights.items()) / math.sqrt(2.0 * math.pi)
+    )
+
+
+def test_a_replaced_record_moves_a_sum_by_twice_the_norm():
+    """A noise multiplier is s / C, with values of norm at most C (dp_accounting's dp_event.py)."""
+    for relation, moved in (("add-remove", 1), ("replace-one", 2)):
+        with case(relation):
+            one = events.from_dp_accounting(noise(1.0), relation)
+            truth = brentq(lambda e, mu=moved: gaussian_delta(mu, e) - 1e-5, 0.1, 20.0)
+            assert one.epsilon(1e-5).upper == pytest.approx(truth, rel=1e-6)
+            assert one.epsilon(1e-5).lower <= truth <= one.epsilon(1e-5).upper
+            laplace = events.from_dp_accounting(
+                dp("LaplaceDpEvent", noise_multiplier=4.0), relation
+            )
+            truth = -math.expm1((0.1 - moved / 4.0) / 2.0)
+            assert laplace.delta(0.1).upper == pytest.approx(truth, rel=1e-6)
+            whole = dp("DiscreteLaplaceDpEvent", noise_parameter=0.2, sensitivity=1)
+            y = np.arange(-400, 401)
+            mass = [math.tanh(0.1) * np.exp(-0.2 * abs(y - shift)) for shift in (0, moved)]
+            truth = np.clip(mass[0] - math.exp(0.1) * mass[1], 0.0, None).sum()
+            found = events.from_dp_accounting(whole, relation).delta(0.1)
+            assert found.upper == pytest.approx(truth, rel=1e-6)
+    assert events.from_dp_accounting(noise(1.0), "replace-one").epsilon(1e-5).value == (
+        pytest.approx(9.99726, abs=1e-5)
+    )
+
+
+def test_a_batch_of_fixed_size_is_above_what_a_replaced_record_attains():
+    drawn = dp("SampledWithoutReplacementDpEvent", source_dataset_size=1000, sample_size=10,
+               event=noise(1.0))  # fmt: skip
+    account = events.from_dp_accounting(drawn, "replace-one")
+    reached = composed_epsilon(
+        normal({0.0: 0.99, 1.0: 0.01}), normal({0.0: 0.99, -1.0: 0.01}), 100, 1e-5
+    )
+    assert reached == pytest.approx(0.8951, abs=2e-4)
+    hundred = Account(events.self_compose(account.event, 100), "replace-one")
+    assert hundred.epsilon(1e-5, 1e-3).upper >= reached
+
+
+def test_what_has_no_meaning_for_a_replaced_record_is_refused():
+    tree = dp("SingleEpochTreeAggregationDpEvent", noise_multiplier=2.0, step_counts=9)
+    with pytest.raises(NotApplicable, match="of a tree is stated for a record that is there"):
+        events.from_dp_accounting(tree, "replace-one")
+    with pytest.raises(NotApplicable, match="poisson sampling has a theorem under add-remove only"):
+        events.from_dp_accounting(sampled(noise(1.0)), "replace-one").epsilon(1e-5)
+    with pytest.raises(NotApplicable, match="poisson sampling has a theorem under add-remove only"):
+        events.from_dp_accounting(truncated(batch=100), "replace-one").epsilon(1e-5)
+    allocated = dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=2, num_steps=9)
+    with pytest.raises(NotApplicable, match="under add-remove only"):
+        events.from_dp_accounting(allocated, "replace-one").epsilon(1e-5)
 
 
 def test_a_sample_drawn_with_replacement_keeps_what_its_theorem_says():
     drawn = dp("SampledWithReplacementDpEvent", source_dataset_size=100, sample_size=7,
-               event=dp("LaplaceDpEvent", noise_multiplier=2.0))  # fmt: skip
+               event=dp("LaplaceDpEvent", noise_multiplier=4.0))  # fmt: skip
     account = events.from_dp_accounting(drawn, "replace-one")
-    promise = sampled_with_replacement(PureDP(1.0), 7, 100)  # a replaced record moves a sum by 2
+    promise = sampled_with_replacement(PureDP(0.5), 7, 100)
     (part,) = account.rounds
     assert part.guarantees[0].epsilon == pytest.approx(promise.epsilon, rel=1e-12)
     assert part.guarantees[0].delta == pytest.approx(promise.delta, rel=1e-12)

@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import ndtr
 from scipy.stats import binom
 
-from simulator.foundations.errors import NotApplicable
 from simulator.theory import events
 from tests.helpers.dp_events import dp, noise, sampled
 
@@ -85,22 +83,6 @@ def test_continuous_noise_on_a_sum(name, relation):
         assert found.lower <= exact + 1e-8
         assert exact <= found.upper + 1e-8
         assert found.upper <= exact + 1e-4
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_discrete_noise_on_a_sum(relation):
-    """The masses are summed; C = 3, so that a replaced record moves the sum by 6."""
-    unit, bound, reach = 0.4, 3, np.arange(-200, 201)
-    event = dp("DiscreteLaplaceDpEvent", noise_parameter=unit, sensitivity=bound)
-    account = events.from_dp_accounting(event, relation)
-    p, q = (math.tanh(unit / 2) * np.exp(-unit * abs(reach - value * bound))
-            for value in (1, int(OTHER[relation])))  # fmt: skip
-    for epsilon in EPSILONS:
-        exact = np.maximum(p - math.exp(epsilon) * q, 0.0).sum()
-        found = account.delta(epsilon)
-        assert found.lower <= exact * (1 + 1e-9)
-        assert exact <= found.upper * (1 + 1e-9)
-        assert found.upper <= exact + 1e-6
 
 
 def test_randomized_response_replaces_a_record():
@@ -186,59 +168,18 @@ def gaussian(mean):
     return lambda x: np.exp(-0.5 * (x - mean) ** 2) / math.sqrt(2.0 * math.pi)
 
 
-def mixed(first, second, rate):
-    return lambda x: (1.0 - rate) * gaussian(first)(x) + rate * gaussian(second)(x)
-
-
 def test_a_hundred_samples_of_a_thousand_records():
-    """Zeros beside the replaced record reach .8951 already, where .7680 was promised once."""
+    """All others are -1: the sum moves by 2 wherever the record is drawn."""
     drawn = dp("SampledWithoutReplacementDpEvent", source_dataset_size=1000, sample_size=10,
                event=noise(1.0))  # fmt: skip
     hundred = dp("SelfComposedDpEvent", event=drawn, count=100)
     upper = events.from_dp_accounting(hundred, "replace-one").epsilon(1e-5).upper
-    beside_zeros = composed_below(mixed(0.0, 1.0, 0.01), mixed(0.0, -1.0, 0.01), 100, 1e-5)
-    assert beside_zeros == pytest.approx(0.8951, abs=1e-2)
-    beside_ones = composed_below(mixed(-1.0, 1.0, 0.01), gaussian(-1.0), 100, 1e-5)
-    assert 0.7680 < beside_zeros < beside_ones <= upper < 1.05 * beside_ones
 
+    def with_it(x):
+        return 0.99 * gaussian(-1.0)(x) + 0.01 * gaussian(1.0)(x)
 
-def test_one_gaussian_whose_record_is_replaced():
-    """For s = C at 1e-5 epsilon is 9.99726, by dp_accounting's own PLD accountant too."""
-    found = events.from_dp_accounting(noise(1.0), "replace-one").epsilon(1e-5)
-    assert found.lower <= 9.99726 <= found.upper + 1e-5
-    assert found.upper - found.lower < 1e-4
-    assert ndtr(1.0 - 4.37717 / 2.0) - math.exp(4.37717) * ndtr(-1.0 - 4.37717 / 2.0) > 0.06
-
-
-MEANINGLESS = {
-    "add-remove": [
-        dp("RandomizedResponseDpEvent", noise_parameter=0.3, num_buckets=4),
-        dp("SampledWithoutReplacementDpEvent", source_dataset_size=10, sample_size=2,
-           event=noise(1.0)),
-        dp("SampledWithReplacementDpEvent", source_dataset_size=10, sample_size=2,
-           event=dp("LaplaceDpEvent", noise_multiplier=1.0)),
-    ],
-    "replace-one": [
-        sampled(noise(1.0)),
-        sampled(dp("LaplaceDpEvent", noise_multiplier=1.0)),
-        dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[1.0],
-           sampling_probs=[1.0]),
-        dp("SingleEpochTreeAggregationDpEvent", noise_multiplier=1.0, step_counts=8),
-        dp("TruncatedSubsampledGaussianDpEvent", dataset_size=9, sampling_probability=0.1,
-           truncated_batch_size=9, noise_multiplier=1.0),
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("relation", "event"),
-    [(relation, event) for relation, each in MEANINGLESS.items() for event in each],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
-)
-def test_what_has_no_theorem_under_a_relation_is_refused_in_one_line(relation, event):
-    with pytest.raises(NotApplicable, match=r"add-remove|replace-one") as refused:
-        events.from_dp_accounting(event, relation).epsilon(1e-5)
-    assert "\n" not in str(refused.value)
+    reached = composed_below(with_it, gaussian(-1.0), 100, 1e-5)
+    assert 6.4 < reached <= upper < 1.05 * reached
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -109,11 +109,12 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
             return doob(question, rehearsals, NODES_OF_AUTO)
     if epsilon is not None and tail_ceiling(s, epsilon) == 0.0:
         return Nothing.of
-    try:
-        return replace(covering(question, rehearsals), certain=True)
-    except NotApplicable as error:
-        if isinstance(s.adversary, Rule) and not s.adversary.of_library:
-            Progress(False).notice(f"{s.adversary.name} cannot be enumerated: {error}")
+    if isinstance(s.adversary, Rule):
+        try:
+            return replace(covering(question, rehearsals), certain=True)
+        except NotApplicable as error:
+            if not s.adversary.of_library:
+                Progress(False).notice(f"{s.adversary.name} cannot be enumerated: {error}")
     sampling: Sampling | None = None
     with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
         sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))

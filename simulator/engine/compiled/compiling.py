@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,15 @@ def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
+@cache
+def make_callable(*functions: Callable[..., Any]) -> None:
+    """Let compiled functions call these functions of Python, which are compiled there."""
+    from numba.extending import register_jitable
+
+    for function in functions:
+        register_jitable(function)
 
 
 def numba_is_installed() -> bool:

@@ -107,13 +107,13 @@ class CheckedKernel:
         self.compiled, self.in_python = compiled, in_python
         self.repeats = 0
 
-    def __call__(self, *arguments: Any, **sums: np.ndarray) -> Any:
-        """What the kernel returns; ``sums`` are the arrays that it adds to, by name."""
+    def __call__(self, *arguments: Any) -> Any:
+        """What the kernel returns; the last argument has the arrays that it fills or adds to."""
         draws = [each.bit_generator for each in arguments if isinstance(each, np.random.Generator)]
         before = [each.state for each in draws]
-        copies = {name: array.copy() for name, array in sums.items()}
+        copies = [array.copy() for array in arguments[-1]]
         try:
-            ended = self.compiled(*arguments, **sums)
+            ended = self.compiled(*arguments)
         except ArithmeticError:
             ended = (UNSURE,)
         if ended[0] != UNSURE:
@@ -121,9 +121,9 @@ class CheckedKernel:
         self.repeats += 1
         for each, state in zip(draws, before):
             each.state = state
-        for name, array in copies.items():
-            sums[name][...] = array
-        return self.in_python()(*arguments, **sums)
+        for array, copy in zip(arguments[-1], copies):
+            array[...] = copy
+        return self.in_python()(*arguments)
 
 
 @made_once(maxsize=64)

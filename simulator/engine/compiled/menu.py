@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,27 @@ from simulator.foundations.errors import NotApplicable, placed
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
 from simulator.theory.filters.interface import Filter, OverMenu, Price, unseen
 from simulator.theory.guarantees.interface import Guarantee
+
+
+class Entries(NamedTuple):
+    """A menu as a kernel reads it; see the attributes of :class:`Menu`.
+
+    Attributes
+    ----------
+    initial : the rule's state before the first round.
+    costs : the two numbers of each entry that the filter's step takes.
+    work : float64, shape (1, widest params), for the params of a free entry.
+    """
+
+    initial: Any
+    kind: np.ndarray
+    rows: np.ndarray
+    params: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    costs: np.ndarray
+    limits: np.ndarray
+    work: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -105,6 +126,13 @@ class Menu:
         if self.filter_ is None:
             return OverMenu(no_filter, (0.0,), self.prices)
         return self.filter_.over_menu(self.prices)
+
+    def entries(self) -> Entries:
+        """The menu for one call of a kernel, which writes on ``work``."""
+        return Entries(
+            self.rule.state, self.kind, self.rows, self.params, self.low, self.high,
+            np.array(self.admission.numbers), self.limits, np.zeros((1, self.params.shape[1])),
+        )  # fmt: skip
 
     @property
     def observe(self) -> Callable[[Any, float], Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,10 +41,20 @@ from simulator.foundations.seeds import Stream, generator, record
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
-TRUSTED = 256
-"""Trials after which a rule that changed its entry often counts as steady again."""
-FEW = 8
-"""Changes of entry that a steady rule may make at first; then one in eight rounds."""
+
+class Kept(NamedTuple):
+    """What a kernel fills.
+
+    Attributes
+    ----------
+    losses : float64, shape (trials,).
+    trace : shape (3, rounds), see :class:`Outcome`; of shape (0, rounds) it is not kept.
+    answers : shape (trials, rounds); of shape (0, rounds) they are not kept.
+    """
+
+    losses: np.ndarray
+    trace: np.ndarray
+    answers: np.ndarray
 
 
 def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
@@ -58,23 +68,20 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     any_free = menu.any_free
     borrow = unowned(compile_)
 
-    def kernel(  # type: ignore[no-untyped-def]
-        b, initial, kind, rows, table, work, low, high, costs, limits,
-        coins, noise, losses, trace, answers,
-    ):  # fmt: skip
+    def kernel(b, entries, coins, noise, kept):  # type: ignore[no-untyped-def]
+        initial, kind, rows, table, low, high, costs, limits, work = entries
+        losses, trace, answers = kept
         params_of = borrow(table)
         free = borrow(work)[0]
         rounds = answers.shape[1]
         impossible = math.inf if b else -math.inf  # the loss of an answer of probability 0
         fixed, of_kind, bound = params_of[0], kind[0], limits[0, 0]
-        last, steady, allowance = -1, True, 0
+        last, changes, steady = 0, 0, True
         for trial in range(losses.shape[0]):
             state = initial
             answer = math.nan
             loss = 0.0
             spent = unspent
-            if trial % TRUSTED == 0:
-                last, steady, allowance = -1, True, 8 * FEW
             for i in range(rounds):
                 state, move, parameter, unsure = step(state, i, answer, coins)
                 if unsure:
@@ -82,16 +89,14 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
                 entry = int(move)
                 if entry != move or entry < 0 or entry >= table.shape[0]:
                     return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
-                # If a rule rarely changes its entry, a branch is predicted well, and a round starts
-                # before the last answer is known. If it changes often, mispredictions cost more
-                # than loading the entry's parameters.
-                if not steady:
-                    fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
-                elif entry != last:
-                    last = entry
-                    fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
-                    allowance -= 8
-                    steady = allowance + trial % TRUSTED * rounds + i >= 0
+                # If the entry rarely changes, this branch is predicted well, and a round starts
+                # before the last answer is known: twice the rate. If it often does, mispredictions
+                # cost more than loading the entry's numbers in every round.
+                if not steady or entry != last:
+                    last, fixed, of_kind = entry, params_of[entry], kind[entry]
+                    bound = limits[entry, 0]
+                    changes += 1
+                    steady = 8 * changes <= 64 + trial * rounds + i
                 params = fixed
                 cost = costs[entry, 0]
                 limit = bound
@@ -178,23 +183,12 @@ class Engine:
         Raises Breach, naming the round and the trial.
         """
         menu = self.menu
-        ended = self.kernel(
-            b,
-            menu.rule.state,
-            menu.kind,
-            menu.rows,
-            menu.params,
-            np.zeros((1, menu.params.shape[1])),
-            menu.low,
-            menu.high,
-            np.array(menu.admission.numbers),
-            menu.limits,
-            coins,
-            noise,
+        kept = Kept(
             losses,
             trace=np.zeros((0, rounds)) if trace is None else trace,
             answers=np.zeros((0, rounds)) if answers is None else answers,
         )
+        ended = self.kernel(b, menu.entries(), coins, noise, kept)
         raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:

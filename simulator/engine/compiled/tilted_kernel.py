@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,65 @@ from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
 
+class MeasureArrays(NamedTuple):
+    """A measure as a kernel reads it.
+
+    Attributes
+    ----------
+    levels, grid, phase : see :class:`Steered` and ``phase_of``.
+    first, per_column : the loss of the first column's edge, and columns per unit of loss.
+    tilts : every entry's tilted law at every level, see :func:`tilt_table`.
+    work : float64, shape (1, widest law), for the law of a free entry.
+    guard, share : the guard's level, or -1, and its share of the trials.
+    sign : of the losses that a filter observes.
+    """
+
+    levels: np.ndarray
+    grid: np.ndarray
+    phase: np.ndarray
+    first: float
+    per_column: float
+    tilts: np.ndarray
+    work: np.ndarray
+    guard: int
+    share: float
+    sign: float
+
+    @classmethod
+    def of(cls, sampling: RoundByRound, menu: Menu, rounds: int) -> MeasureArrays:
+        """The measure for one call of a kernel, which writes on ``work``."""
+        grid, (first, last) = sampling.grid, sampling.span
+        tilts = tilt_table(menu, sampling)
+        return cls(
+            sampling.levels,
+            grid,
+            phase_of(rounds, grid.shape[0]),
+            first,
+            grid.shape[1] / (last - first),
+            tilts,
+            np.zeros((1, tilts.shape[1])),
+            len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
+            sampling.share if isinstance(sampling, Guarded) else 0.0,
+            -1.0 if menu.exchanged else 1.0,
+        )
+
+
+class KeptTilted(NamedTuple):
+    """What a kernel of tilted play fills.
+
+    Attributes
+    ----------
+    losses, log_weights : float64, shape (trials,).
+    answers : shape (trials, rounds); of shape (0, rounds) they are not kept.
+    path : shape (trials, rounds, 4), see :meth:`TiltedEngine.play`; or (0, rounds, 4).
+    """
+
+    losses: np.ndarray
+    log_weights: np.ndarray
+    answers: np.ndarray
+    path: np.ndarray
+
+
 def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays tilted trials, bound to the menu's rule and mechanisms."""
     step = advance(menu.rule, compile_)
@@ -53,11 +112,10 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     any_free = menu.any_free
     borrow = unowned(compile_)
 
-    def kernel(  # type: ignore[no-untyped-def]
-        initial, kind, rows, table, tilts, work, work_tilted, low, high, costs, limits, levels,
-        grid, phase, first, per_column, guard, share, sign, coins, noise,
-        losses, log_weights, answers, path,
-    ):  # fmt: skip
+    def kernel(entries, measure, coins, noise, kept):  # type: ignore[no-untyped-def]
+        initial, kind, rows, table, low, high, costs, limits, work = entries
+        levels, grid, phase, first, per_column, tilts, work_tilted, guard, share, sign = measure
+        losses, log_weights, answers, path = kept
         params_of, tilted_of = borrow(table), borrow(tilts)
         free, free_tilted = borrow(work)[0], borrow(work_tilted)[0]
         count = levels.shape[0]
@@ -221,36 +279,14 @@ class TiltedEngine:
         Raises Breach.
         """
         menu = self.menus[b]
-        grid = sampling.grid
-        first, last = sampling.span
-        tilts = tilt_table(menu, sampling)
-        ended = self.kernel(
-            menu.rule.state,
-            menu.kind,
-            menu.rows,
-            menu.params,
-            tilts,
-            np.zeros((1, menu.params.shape[1])),
-            np.zeros((1, tilts.shape[1])),
-            menu.low,
-            menu.high,
-            np.array(menu.admission.numbers),
-            menu.limits,
-            sampling.levels,
-            grid,
-            phase_of(rounds, grid.shape[0]),
-            first,
-            grid.shape[1] / (last - first),
-            len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
-            sampling.share if isinstance(sampling, Guarded) else 0.0,
-            -1.0 if menu.exchanged else 1.0,
-            coins,
-            noise,
+        measure = MeasureArrays.of(sampling, menu, rounds)
+        kept = KeptTilted(
             losses,
             log_weights,
             np.zeros((0, rounds)) if answers is None else answers,
             np.zeros((0, rounds, 4)) if path is None else path,
         )
+        ended = self.kernel(menu.entries(), measure, coins, noise, kept)
         raise_if_ended_early(menu, ended, first_trial, -math.inf)
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.program.rules import ProgramRule
 from simulator.engine.compiled.menu import Menu, no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
 from simulator.engine.enumerated.constructs import unmodelled
 from simulator.engine.enumerated.decisions import RoundMatters
+from simulator.engine.enumerated.programs import program_ways
 from simulator.engine.enumerated.state_count import INSTEAD, Census
 from simulator.engine.enumerated.tracing import Way, key_of_state, ways
 from simulator.engine.reproducibility import comparable, global_states
@@ -80,7 +82,8 @@ class _Enumeration:
         self.ways_seen = 0
         self.census = Census(rounds)
         self.off_menu: list[tuple[int, Way, str]] = []
-        self.unseen = unmodelled(menu.rule.step)
+        self.machine = menu.rule.machine if isinstance(menu.rule, ProgramRule) else None
+        self.unseen = "" if self.machine is not None else unmodelled(menu.rule.step)
         self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
 
     def across_rounds(self) -> Automaton:
@@ -223,11 +226,7 @@ class _Enumeration:
 
         Raises Breach for such a way without a node, which every play may take.
         """
-        step = self.menu.rule.step
-        found = ways(
-            step, state, (first, last), answer, check=self.check, unseen=self.unseen
-        )  # fmt: skip
-        for way in found:
+        for way in self._found(state, (first, last), answer):
             self.ways_seen += 1
             if self.ways_seen > MOST_WAYS:
                 raise NotApplicable(
@@ -241,6 +240,12 @@ class _Enumeration:
             if node is None:
                 raise Breach(f"round {way.first + 1}: {complaint}")
             self.off_menu.append((node, way, complaint))
+
+    def _found(self, state: Any, rounds: tuple[int, int], answer: Any) -> Iterator[Way]:
+        if self.machine is not None:
+            return program_ways(self.machine, state, rounds, answer)
+        step = self.menu.rule.step
+        return ways(step, state, rounds, answer, check=self.check, unseen=self.unseen)
 
     def _raise_if_played(self, live: Iterable[int], outs: list[Out]) -> None:
         """Raise Breach for the first way off the menu that some play takes.

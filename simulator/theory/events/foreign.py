@@ -37,9 +37,6 @@ from simulator.theory.stored import parsed
 
 Read = Callable[[Any, Neighbours, str], EventTree]
 
-_MOVES: dict[Neighbours, int] = {ADD_REMOVE: 1, REPLACE_ONE: 2}
-"""How far one record of norm at most C moves a sum, in units of C: replaced, from -C to C."""
-
 
 def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
     """The composition of an Opacus accountant: its ``history``, Poisson sampling, add-remove.
@@ -77,16 +74,16 @@ def read_account(text: str) -> Account:
 def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account:
     """The composition of a ``dp_accounting.DpEvent`` of version 0.6, under ``relation``.
 
-    The events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians and
-    SingleEpochTreeAggregation (under add-remove), RandomizedResponse (under replace-one, as in that
-    library), ZCDp (a promise under ``relation``), RepeatAndSelect, PoissonSampled,
-    SampledWithoutReplacement, SampledWithReplacement (of pure differential privacy),
-    TruncatedSubsampledGaussian (where all records fit a batch), RandomAllocation (of its later
-    versions), Composed and SelfComposed are read.
+    The events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians, RandomizedResponse
+    (under replace-one, as in that library), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
+    PoissonSampled, SampledWithoutReplacement, SampledWithReplacement (of pure differential
+    privacy), TruncatedSubsampledGaussian (where all records fit a batch), RandomAllocation (of its
+    later versions), Composed and SelfComposed are read.
 
-    A noise multiplier there is the noise over C, a bound on the norm of each record, and the
-    sensitivity of discrete Laplace noise is C: an added record moves a sum by C, a replaced one
-    by 2C.
+    A noise multiplier of that library is the noise over C, a bound on the norm of one record's
+    value. A record that is added or removed moves a sum by C, and one that is replaced by 2C: so a
+    Gaussian of multiplier s has mu = 1/s under add-remove and 2/s under replace-one. Trees and
+    mixtures are stated for a record that is there or not, and refused under replace-one.
 
     Raises InvalidInput for a value that is not a DpEvent or an event without privacy, and
     NotApplicable for any other event; each names the event and its path.
@@ -114,30 +111,28 @@ def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
         ) from None
 
 
+def _moved(relation: Neighbours) -> float:
+    """By how many C a sum of values of norm at most C differs between neighbours."""
+    return 2.0 if relation == REPLACE_ONE else 1.0
+
+
+def _require_add_remove(what: str, relation: Neighbours, path: str) -> None:
+    if relation != ADD_REMOVE:
+        raise NotApplicable(
+            f"{path}: {what} is stated for a record that is there or not: it has a meaning under "
+            f"{ADD_REMOVE} only, not under {relation}"
+        )
+
+
 _WITHOUT_PRIVACY = ("NonPrivateDpEvent",)
-
-
-def _require(known: Neighbours, relation: Neighbours, path: str, what: str) -> None:
-    if relation != known:
-        raise NotApplicable(f"{path}: {what} has a theorem under {known} only, not {relation}")
-
-
-def _gaussian(event: Any, relation: Neighbours, path: str) -> EventTree:
-    return GaussianEvent(float(event.noise_multiplier), float(_MOVES[relation]))
-
-
-def _laplace(event: Any, relation: Neighbours, path: str) -> EventTree:
-    return LaplaceEvent(float(event.noise_multiplier), float(_MOVES[relation]))
-
-
-def _discrete_laplace(event: Any, relation: Neighbours, path: str) -> EventTree:
-    bound = count("sensitivity", event.sensitivity)
-    return DiscreteLaplaceEvent(float(event.noise_parameter), _MOVES[relation] * bound)
 
 
 def _randomized_response(event: Any, relation: Neighbours, path: str) -> EventTree:
     """Randomized response with odds (1 - p + p/k) / (p/k) = 1 + k (1 - p)/p of the truth."""
-    _require(REPLACE_ONE, relation, path, "randomized response")
+    if relation != REPLACE_ONE:
+        raise NotApplicable(
+            f"{path}: randomized response has a theorem under {REPLACE_ONE} only, not {relation}"
+        )
     noise, buckets = float(event.noise_parameter), count("num_buckets", event.num_buckets)
     if not 0.0 <= noise <= 1.0:
         raise InvalidInput(f"noise_parameter must be in [0, 1], not {noise!r}")
@@ -150,7 +145,7 @@ def _randomized_response(event: Any, relation: Neighbours, path: str) -> EventTr
 
 
 def _zcdp(event: Any, relation: Neighbours, path: str) -> EventTree:
-    """(xi, rho)-zCDP is (a, xi + rho a)-Renyi DP at every order a, of whichever neighbours."""
+    """(xi, rho)-zCDP is (a, xi + rho a)-Renyi DP at every order a."""
     rho, xi = nonnegative("rho", event.rho), nonnegative("xi", event.xi)
     if xi == 0.0:
         return PromiseEvent(ZCDP(rho))
@@ -158,7 +153,7 @@ def _zcdp(event: Any, relation: Neighbours, path: str) -> EventTree:
 
 
 def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
-    _require(ADD_REMOVE, relation, path, "tree aggregation")
+    _require_add_remove("the sensitivity of a tree", relation, path)
     counts = event.step_counts
     steps = (counts,) if isinstance(counts, int) else tuple(counts)
     kept = tuple(each for each in steps if each != 0)
@@ -167,13 +162,13 @@ def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
 
 def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
     """A mixture; equal sensitivities are merged, those of weight 0 left out."""
+    _require_add_remove("a mixture of sensitivities", relation, path)
     weights: dict[float, float] = {}
     for shift, weight in zip(event.sensitivities, event.sampling_probs, strict=True):
         if weight != 0.0:
             weights[float(shift)] = weights.get(float(shift), 0.0) + float(weight)
     if set(weights) == {0.0}:
         return NothingEvent()
-    _require(ADD_REMOVE, relation, path, "a mixture of Gaussians")
     return GaussianMixtureEvent(event.standard_deviation, tuple(weights), tuple(weights.values()))
 
 
@@ -215,14 +210,21 @@ def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:
         return NothingEvent()
     if most < size:
         raise NotApplicable(f"{path}: no law is known for batches of {size} records cut to {most}")
-    return SubsampledEvent(_gaussian(event, relation, path), rate)
+    noise = GaussianEvent(float(event.noise_multiplier), _moved(relation))
+    return SubsampledEvent(noise, rate)
 
 
 _READERS: dict[str, Read] = {
     "NoOpDpEvent": lambda event, relation, path: NothingEvent(),
-    "GaussianDpEvent": _gaussian,
-    "LaplaceDpEvent": _laplace,
-    "DiscreteLaplaceDpEvent": _discrete_laplace,
+    "GaussianDpEvent": lambda event, relation, path: GaussianEvent(
+        float(event.noise_multiplier), _moved(relation)
+    ),
+    "LaplaceDpEvent": lambda event, relation, path: LaplaceEvent(
+        float(event.noise_multiplier), _moved(relation)
+    ),
+    "DiscreteLaplaceDpEvent": lambda event, relation, path: DiscreteLaplaceEvent(
+        float(event.noise_parameter), event.sensitivity * int(_moved(relation))
+    ),
     "MixtureOfGaussiansDpEvent": _mixture,
     "RandomizedResponseDpEvent": _randomized_response,
     "ZCDpEvent": _zcdp,

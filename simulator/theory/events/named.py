@@ -108,17 +108,17 @@ class EventMechanism(NamedMechanism):
         return grammar.parameters_of(self.make)
 
     def event(self, term: grammar.Term, values: Mapping[str, Any]) -> EventTree:
-        """What ``make`` makes of the values."""
+        """The event of one round, made of the values. Raises NotApplicable where none is known."""
         return grammar.calling(term, self.make, dict(values))
 
     def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
-        """Every bound, and the composed loss."""
+        """Every bound on the rounds, and their composed loss."""
         return Account(rounds.event).compare(**question, exact_only=not self.inexact)
 
     def calibrate(
         self, term: grammar.Term, values: Mapping[str, Any], rounds: int | None, target: Target
     ) -> FoundParameter:
-        """The parameter that is left out, by the certified privacy loss.
+        """The parameter that is not among ``values``, found by the certified privacy loss.
 
         Where all parameters are given, it finds the number of rounds.
         """

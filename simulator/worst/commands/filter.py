@@ -16,7 +16,7 @@ FINEST = 2000
 """A round of the table costs at least this part of epsilon: finer ones take minutes to count."""
 _MAKING = (
     "family_text", "epsilon", "delta", "rounds_delta", "units", "plan", "pool", "rounds_at", "out",
-    "plot", "largest_rate", "smallest_sigma",
+    "plot",
 )  # fmt: skip
 """The parameters of a filter that is made."""
 
@@ -30,19 +30,7 @@ _MAKING = (
     metavar="FAMILY",
     help="pure:EPSILON, every pure mechanism up to it; laplace:EPSILON, range:EPSILON or a mixture "
     "as pure:0.2+laplace:0.5; or subsampled-gaussian:SIGMA,RATE, Gaussian noise from that sigma on "
-    "Poisson samples up to that rate; or subsampled-gaussian alone.",
-)
-@click.option(
-    "--largest-rate",
-    type=float,
-    default=None,
-    help="Of --family subsampled-gaussian: the largest rate.",
-)
-@click.option(
-    "--smallest-sigma",
-    type=float,
-    default=None,
-    help="Of --family subsampled-gaussian: the smallest sigma; 1 where it is left out.",
+    "Poisson samples up to that rate.",
 )
 @click.option("--epsilon", type=float, default=None, help="The promised epsilon.")
 @click.option("--delta", type=float, default=None, help="The promised delta.")
@@ -105,8 +93,6 @@ def filter(
     rounds_at: tuple[float, ...] | None,
     out: Path | None,
     plot: str | None,
-    largest_rate: float | None,
-    smallest_sigma: float | None,
     as_json: bool,
 ) -> None:
     r"""Show a privacy filter with a proved budget, make its certificate, or verify one.
@@ -118,7 +104,7 @@ def filter(
       dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --plan pure:0.1*2,pure:0.01 \
         --out filter.json
       dpcompose filter --family laplace:0.5 --epsilon 1 --delta 1e-6
-      dpcompose filter --family subsampled-gaussian --epsilon 2 --delta 1e-6 --largest-rate 0.02
+      dpcompose filter --family subsampled-gaussian:sigma=1,rate=0.02 --epsilon 2 --delta 1e-6
       dpcompose filter verify filter.json
 
     Pure mechanisms without a plan have the residue filter, which needs no certificate. With a
@@ -139,7 +125,7 @@ def filter(
     for name, given in missing.items():
         if given is None:
             raise click.UsageError(f"missing option {name!r}")
-    family = family_of(family_text or "", largest_rate, smallest_sigma)
+    family = family_text or ""
     if out is not None and out.exists():
         raise InvalidInput(f"{out} exists already and is kept; name a new file")
     rounds_at = tuple(positive("--round-epsilon", each) for each in rounds_at or ())
@@ -183,19 +169,6 @@ def _given(*names: str) -> list[str]:
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-').replace('rounds-at', 'round-epsilon')}"
-
-
-def family_of(text: str, rate: float | None, sigma: float | None) -> str:
-    """The family with the numbers of its options, where it is subsampled-gaussian alone."""
-    if text != "subsampled-gaussian":
-        if rate is not None or sigma is not None:
-            raise click.UsageError(
-                "--largest-rate and --smallest-sigma belong to --family subsampled-gaussian"
-            )
-        return text
-    if rate is None:
-        raise click.UsageError("--family subsampled-gaussian needs --largest-rate")
-    return f"{text}:{1.0 if sigma is None else sigma!r},{rate!r}"
 
 
 def verified(file: Path, *, as_json: bool) -> None:

@@ -123,13 +123,13 @@ def test_a_plan(dpcompose, folder):
     assert {"certified", "residue", "zcdp"} <= set(found["rounds"][0]["rounds"])
 
 
-def test_the_family_of_sampled_gaussians_by_its_options(dpcompose):
-    family = ("--family", "subsampled-gaussian", "--epsilon", 2, "--delta", "1e-4", "--units", 8)
-    said = dpcompose("filter", *family, "--largest-rate", 0.1, "--smallest-sigma", 2, "--json")
+def test_the_family_of_sampled_gaussians_is_written_as_everywhere(dpcompose):
+    promise = ("--epsilon", 2, "--delta", "1e-4", "--units", 8)
+    family = "subsampled-gaussian:rate=0.1,sigma=2"
+    said = dpcompose("filter", "--family", family, *promise, "--json")
     assert json.loads(said.out)["plan"] == [["subsampled-gaussian:2.0", 0.1, 8]]
-    assert "needs --largest-rate" in dpcompose("filter", *family).complaint
-    pure = dpcompose(*MAKE, "--largest-rate", 0.1)
-    assert "belong to --family subsampled-gaussian" in pure.complaint
+    alone = dpcompose("filter", "--family", "subsampled-gaussian", *promise).complaint
+    assert "subsampled-gaussian needs sigma and rate" in alone
 
 
 def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):

@@ -1,0 +1,258 @@
+"""Write the step of a machine as Python, which numba compiles.
+
+The step continues from one wait to the next. Its state is the number of the wait and all numbers
+that some wait keeps. Blocks are nested where control flow is, so that a compiler sees branches; a
+segment to which several ways lead that do not meet there is a point of its own, as a wait is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.program.forms import Branch, Do, Machine, Operand, Segment, Slot, Wait
+from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
+
+STOPPED = -1
+"""The move where Python has to play: the adversary stops, raises, or a number is not held."""
+
+LONGEST = 500
+"""Lines of a step in which segments are written again for every point that leads to them."""
+MOST_TURNS = 10**7
+"""Points that a step passes without a round; a loop without an end is left to Python, which can be
+interrupted."""
+DEEPEST = 40
+"""Branches within branches, of which Python takes at most 100."""
+TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step function over a menu, its text, and its first state."""
+
+    function: Callable[..., Any]
+    text: str
+    state: tuple[int | float | bool, ...]
+
+
+class Again(Exception):
+    """A segment has to be a point of its own."""
+
+
+def step_of(machine: Machine) -> Step:
+    """The step of a machine: ``step(state, round, answer, coins) -> (state, move, parameter)``."""
+    points: dict[int, None] = {}
+    shares = False
+    while True:
+        writer = StepWriter(machine, tuple(points), shares)
+        try:
+            text = writer.text()
+        except Again as found:
+            points[found.args[0]] = None
+            continue
+        if len(writer.lines) > LONGEST and not shares:
+            shares = True
+            continue
+        namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
+        namespace |= HELPERS | writer.tables | {"__name__": __name__}
+        exec(compile(text, f"<{machine.name}>", "exec"), namespace)
+        state = (0, *(TYPES[slot.base](0) for slot in machine.slots))
+        return Step(namespace["step"], text, state)
+
+
+class StepWriter:
+    """Writes the text of one step.
+
+    Attributes
+    ----------
+    points : the segments that are points, besides the first and those where waits resume.
+    shares : whether a segment is written once for all points.
+    written : the segments written for the point; with ``shares`` for all.
+    reach : of a segment those that a way from it passes in the step.
+    """
+
+    def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
+        self.machine, self.points, self.shares = machine, points, shares
+        self.names: dict[Slot, str] = {}
+        self.mentioned: set[Slot] = set()
+        self.tables: dict[str, np.ndarray] = {}
+        self.lines: list[str] = []
+        self.written: set[int] = set()
+        self.resumed = tuple(dict.fromkeys((w.resume, w.answer) for w in machine.waits))
+        self.state = ", ".join(self.name(slot) for slot in machine.slots)
+        self.fresh = 0
+        self.reach: dict[int, frozenset[int]] = {}
+
+    def text(self) -> str:
+        """The whole step; raises Again."""
+        starts = [(0, None), *self.resumed, *((segment, None) for segment in self.points)]
+        several = bool(self.points)
+        self.line(0, "def step(state, round, answer, coins):")
+        self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
+        head = len(self.lines)
+        if several:
+            self.line(1, f"for _ in range({MOST_TURNS}):")
+        sections: list[set[Slot]] = []
+        for number, (segment, answer) in enumerate(starts):
+            self.mentioned = set()
+            sections.append(self.mentioned)
+            depth = 2 if several else 1
+            if number + 1 < len(starts):
+                self.line(depth, f"if point == {number}:")
+                depth += 1
+            if answer is not None:
+                self.line(depth, f"{self.name(answer)} = answer")
+            if not self.shares:
+                self.written.clear()
+            self.segment(segment, None, depth, first=True)
+        if several:
+            self.stop(1)
+        # numba takes no variable that is assigned below its use
+        shared = [slot for slot in self.names if slot not in self.machine.slots
+                  and sum(slot in section for section in sections) > 1]  # fmt: skip
+        for slot in shared if several else ():
+            first = TYPES[slot.base](0)
+            self.lines.insert(head, f"    {self.name(slot)} = {first!r}")
+        return "\n".join(self.lines) + "\n"
+
+    def line(self, depth: int, text: str) -> None:
+        """Append a line."""
+        self.lines.append("    " * depth + text)
+
+    def name(self, slot: Slot) -> str:
+        """The name of a slot in the text."""
+        self.mentioned.add(slot)
+        if slot not in self.names:
+            word = "".join(c if c.isalnum() and c.isascii() else "_" for c in slot.name)
+            self.names[slot] = f"{'v' if word[0].isdigit() else ''}{word}_{len(self.names)}"
+        return self.names[slot]
+
+    def operand(self, operand: Operand) -> str:
+        """An operand in the text; of NaN and the infinities the name."""
+        if isinstance(operand, Slot):
+            return self.name(operand)
+        return f"({operand!r})" if operand < 0 or repr(operand)[0] == "-" else repr(operand)
+
+    def segment(self, number: int, follow: int | None, depth: int, first: bool = False) -> None:
+        """Write a segment and what comes after it, up to ``follow``."""
+        if number == follow:
+            return
+        if number in self.points and not first:
+            place = 1 + len(self.resumed) + self.points.index(number)
+            self.line(depth, f"point = {place}")
+            self.line(depth, "continue")
+            return
+        if number in self.written or depth > DEEPEST:
+            raise Again(number)
+        self.written.add(number)
+        segment = self.machine.segments[number]
+        for do in segment.does:
+            self.do(do, depth)
+        if segment.end is None:
+            self.stop(depth)
+        elif isinstance(segment.end, Wait):
+            self.wait(segment.end, depth)
+        elif isinstance(segment.end, Branch):
+            self.branch(number, segment.end, follow, depth)
+        else:
+            self.segment(segment.end, follow, depth)
+
+    def branch(self, number: int, branch: Branch, follow: int | None, depth: int) -> None:
+        """Write both ways, and what comes after they have met."""
+        then, otherwise, test = branch.then, branch.otherwise, self.name(branch.test)
+        both = self.reached(then) & self.reached(otherwise)
+        if not both:  # at most one of them goes on to ``follow``
+            if follow is not None and follow in self.reached(then):
+                then, otherwise, test = otherwise, then, f"not {test}"
+            self.line(depth, f"if {test}:")
+            self.segment(then, follow, depth + 1)
+            self.segment(otherwise, follow, depth)
+            return
+        join = self.entrance(both, (then, otherwise))
+        if then == join:
+            then, otherwise, test = otherwise, then, f"not {test}"
+        if then != join:
+            self.line(depth, f"if {test}:")
+            self.segment(then, join, depth + 1)
+            if otherwise != join:
+                self.line(depth, "else:")
+                self.segment(otherwise, join, depth + 1)
+        if join is not None:
+            self.segment(join, follow, depth)
+
+    def reached(self, number: int) -> frozenset[int]:
+        """The segments that a way from here passes before a point."""
+        if number not in self.reach:
+            found, todo = set(), [number]
+            while todo:
+                each = todo.pop()
+                if each not in found and each not in self.points:
+                    found.add(each)
+                    todo += next_segments(self.machine.segments[each])
+            self.reach[number] = frozenset(found)
+        return self.reach[number]
+
+    def entrance(self, both: frozenset[int], starts: tuple[int, int]) -> int | None:
+        """The only one of the segments to which ways from outside of them lead, or None."""
+        outside = (self.reached(starts[0]) | self.reached(starts[1])) - both
+        led = {each for number in outside for each in next_segments(self.machine.segments[number])}
+        entrances = (led | set(starts)) & both
+        return entrances.pop() if len(entrances) == 1 else None
+
+    def do(self, do: Do, depth: int) -> None:
+        """Write one operation and its conditions."""
+        kind, _, method = do.operation.partition("coins.")
+        typed = DRAWS[method][2] if not kind else TYPED[do.operation, do.base]
+        operands = [self.operand(each) for each in do.operands]
+        words: dict[str, Any] = {f"t{i}": each for i, each in enumerate(do.table[:2])}
+        if "{t}" in typed.text:
+            words["t"] = self.table(do)
+        if typed.before:
+            self.line(depth, f"if {typed.before.format(*operands, **words)}:")
+            self.stop(depth + 1)
+        target, result = self.name(do.target), typed.text.format(*operands, **words)
+        if not typed.after:
+            self.line(depth, f"{target} = {result}")
+            return
+        self.fresh += 1
+        found = f"result_{self.fresh}"
+        self.line(depth, f"{found} = {result}")
+        self.line(depth, f"if {typed.after.format(*operands, r=found, **words)}:")
+        self.stop(depth + 1)
+        self.line(depth, f"{target} = {found}")
+
+    def table(self, do: Do) -> str:
+        """The name of a table."""
+        types = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+        values: np.ndarray = np.array(do.table, dtype=types[do.base])
+        for name, held in self.tables.items():
+            if held.dtype == values.dtype and held.tobytes() == values.tobytes():
+                return name
+        name = f"table_{len(self.tables)}"
+        self.tables[name] = values
+        return name
+
+    def wait(self, wait: Wait, depth: int) -> None:
+        """Write the return of a move."""
+        place = 1 + self.resumed.index((wait.resume, wait.answer))
+        parameter = "nan" if wait.parameter is None else self.operand(wait.parameter)
+        self.line(depth, f"return {self.packed(place)}, {wait.entry}, {parameter}")
+
+    def stop(self, depth: int) -> None:
+        """Write the return of no move."""
+        self.line(depth, f"return {self.packed(0)}, {STOPPED}, nan")
+
+    def packed(self, point: int) -> str:
+        """The state in the text."""
+        return f"({point}, {self.state})" if self.state else f"({point},)"
+
+
+def next_segments(segment: Segment) -> tuple[int, ...]:
+    """The segments that come next within a step."""
+    if isinstance(segment.end, Branch):
+        return segment.end.then, segment.end.otherwise
+    return (segment.end,) if isinstance(segment.end, int) else ()

@@ -1,0 +1,246 @@
+"""What operations do to values: arithmetic, comparisons, tuples, tables and loops."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.program.emitting import Emitter, Options, Test
+from simulator.adversaries.program.fixed import attribute_of, is_plain
+from simulator.adversaries.program.forms import Coins, Several, Slot, Span, Static, Value
+from simulator.adversaries.program.operations import KINDS, STATIC, TYPED
+from simulator.adversaries.program.values import (
+    Stops,
+    held_as,
+    is_large,
+    is_no_number,
+    kind_of,
+    objects_of,
+    table_of,
+)
+
+LONGEST = 64
+"""Most objects among which a round chooses, and most turns of a loop over objects."""
+WIDEST = 1 << 16
+"""Most numbers of a table."""
+FOR_NUMPY = {"+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=", "negative", "abs"}
+"""What is read of numpy's scalars, which differ from Python's numbers in what raises."""
+CONTAINERS = (tuple, list, set, frozenset, dict, range, np.ndarray)
+COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+
+
+class Meaning(Emitter):
+    """Applies operations to values: computes with fixed ones, appends operations on slots."""
+
+    def operation(self, operation: str, operands: Sequence[Value]) -> Value:
+        """An arithmetic operation or a comparison."""
+        if operation in ("is", "is not"):
+            return self.identical(operation, *operands)
+        objects = objects_of(operands)
+        if objects is not None:
+            if not all(map(is_plain, objects)):
+                raise self.refuse(f"{operation} of objects of the user's")
+            return self.applied(STATIC[operation], objects)
+        if operation in ("in", "not in"):
+            return self.contained(operation, *operands)
+        if operation == "not":
+            test = self.truth(operands[0])
+            return (
+                Static(not test) if isinstance(test, bool) else self.result("not", [test], "bool")
+            )
+        if any(kind_of(each) is None for each in operands):
+            if operation in ("==", "!=") and any(map(is_no_number, operands)):
+                return Static(operation == "!=")
+            raise self.refuse(f"{operation} of values that are not numbers")
+        return self.arithmetic(operation, operands)
+
+    def arithmetic(self, operation: str, operands: Sequence[Value]) -> Value:
+        """An operation on numbers, some of which play decides."""
+        kinds = [str(kind_of(each)) for each in operands]
+        numpy = any(kind.startswith("np_") for kind in kinds)
+        bases = {kind.removeprefix("np_") for kind in kinds}
+        if numpy and (operation not in FOR_NUMPY or "np_bool" in kinds):
+            raise self.refuse(f"{operation} of a number of numpy: convert it by int() or float()")
+        base = "float" if "float" in bases or operation == "/" else "int"
+        if operation in COMPARISONS and base == "int" and any(map(is_large, operands)):
+            return self.beyond(operation, operands)
+        if operation in ("&", "|", "^") and bases == {"bool"}:
+            base = "bool"
+        if operation == "positive":
+            return self.result("copy", [self.as_base(operands[0], base)], base, numpy)
+        if (operation, base) not in TYPED:
+            raise Stops  # of floats it is a TypeError
+        exact = operation in COMPARISONS or (operation == "/" and "float" not in bases)
+        return self.result(
+            operation, [self.as_base(each, base, exact) for each in operands], base, numpy
+        )
+
+    def beyond(self, operation: str, operands: Sequence[Value]) -> Static:
+        """A comparison with a whole number that is larger than all that are held."""
+        signs = [0, 0]
+        for place, each in enumerate(operands):
+            if is_large(each) and isinstance(each, Static):
+                signs[place] = 1 if each.value > 0 else -1
+        return Static(STATIC[operation](*signs))
+
+    def identical(self, operation: str, one: Value, other: Value) -> Static:
+        """``is``: of None and truth values, and of objects that the adversary does not make."""
+        objects = [each.value for each in (one, other) if isinstance(each, Static)]
+        if not any(each is None or each is True or each is False for each in objects):
+            made = self.created & set(map(id, objects))
+            if len(objects) < 2 or made or any(type(each) in KINDS for each in objects):
+                raise self.refuse("is of values that are computed")
+        elif any(isinstance(each, Slot) and each.base == "bool" for each in (one, other)):
+            raise self.refuse("is of a computed truth value")
+        same = len(objects) == 2 and objects[0] is objects[1]
+        return Static(same == (operation == "is"))
+
+    def contained(self, operation: str, one: Value, held: Value) -> Value:
+        """Whether a number is one of some fixed numbers."""
+        if not isinstance(one, Slot) or not isinstance(held, Static):
+            raise self.refuse(f"{operation} of values that are computed")
+        if not isinstance(held.value, CONTAINERS) or not is_plain(held.value):
+            raise self.refuse(f"{operation} of a {type(held.value).__name__}")
+        if len(held.value) > WIDEST:
+            raise self.refuse(f"{operation} of so many values")
+        values = np.ravel(held.value) if isinstance(held.value, np.ndarray) else held.value
+        numbers = [each for each in values if type(each) in KINDS]
+        others = [Static(each) for each in values if type(each) not in KINDS]
+        if not all(map(is_no_number, others)) or any(each != each for each in numbers):
+            raise self.refuse(f"{operation} of values that are not numbers")
+        base = "float" if one.base == "float" else "int"
+        equal = [number for each in numbers if (number := held_as(each, base)) is not None]
+        found = self.result("among", [self.as_base(one, base)], base, table=tuple(equal))
+        return found if operation == "in" else self.result("not", [found], "bool")
+
+    def evaluated(self, operands: Sequence[Value], code: types.CodeType, names: Sequence[str],
+                  others: dict[str, Any], words: str) -> Static:  # fmt: skip
+        """An expression of fixed objects, by Python."""
+        objects = objects_of(operands)
+        if objects is None:
+            raise self.refuse(f"{words} of values that are computed")
+        variables = others | dict(zip(names, objects))
+        key = code, tuple(map(self.token_of, objects))
+        found = self.computed(key, lambda: eval(code, variables))
+        self.created.add(id(found.value))
+        return found
+
+    def attribute(self, value: Value, name: str) -> Value:
+        """An attribute of a fixed object, or a method of the coins."""
+        if isinstance(value, Coins):
+            return Coins(name)
+        if not isinstance(value, Static):
+            raise self.refuse(f"the attribute {name} of a value that is computed")
+        try:
+            return Static(attribute_of(value.value, name))
+        except LookupError:
+            raise self.refuse(f"the attribute {name}, which is computed") from None
+        except Exception:
+            raise Stops from None
+
+    # --- tuples and tables ----------------------------------------------------------------------
+
+    def index(self, held: Value, place: Value) -> Value | Options:
+        """An item of a tuple, a table or a dictionary."""
+        if isinstance(held, Several):
+            values: Sequence[Value] = held.items
+        elif not isinstance(held, Static) or not is_plain(held.value):
+            raise self.refuse("an item of a value that is computed, or of a user's object")
+        elif isinstance(place, Static):
+            return self.applied(STATIC["index"], [held.value, place.value])
+        elif isinstance(held.value, dict):
+            if len(held.value) > LONGEST or any(type(key) not in KINDS for key in held.value):
+                raise self.refuse("a dictionary that is read by a number")
+            return [
+                (("==", place, Static(key)), Static(found)) for key, found in held.value.items()
+            ]
+        elif isinstance(held.value, tuple | list | range) or (
+            isinstance(held.value, np.ndarray) and held.value.ndim == 1
+        ):
+            if len(held.value) > WIDEST:
+                raise self.refuse("a table of so many values")
+            values = [Static(each) for each in held.value]
+        else:
+            raise self.refuse(f"an item of a {type(held.value).__name__}")
+        if isinstance(place, Static):
+            try:
+                found: Value = values[place.value]
+            except (TypeError, IndexError):
+                raise Stops from None
+            return found
+        if not isinstance(place, Slot) or place.base == "float":
+            raise Stops
+        where = self.as_base(place, "int")
+        within = self.do(self.scratch("int"), "place", (where,), "int", (len(values),))
+        return self.item(values, within)
+
+    def item(self, values: Sequence[Value], place: Slot) -> Value | Options:
+        """The value at a place that play decides."""
+        if (table := table_of(values)) is not None:
+            slot = Slot(self.target, table[0])
+            return self.do(slot, "lookup", (place,), slot.base, table[1])
+        if len(values) > LONGEST:
+            raise self.refuse(f"a choice among {len(values)} objects")
+        tests: list[Test | None] = [("==", place, Static(i)) for i in range(len(values) - 1)]
+        return list(zip([*tests, None], values))
+
+    def unpacked(self, value: Value, place: int, count: int) -> Value:
+        """One of several values that are assigned at once."""
+        if isinstance(value, Several):
+            items: Sequence[Value] = value.items
+        elif isinstance(value, Static) and isinstance(value.value, tuple | list | str):
+            items = [Static(each) for each in value.value]
+        elif isinstance(value, Slot):
+            raise Stops
+        else:
+            raise self.refuse("several names for a value that is no tuple")
+        if len(items) != count:
+            raise Stops
+        return items[place]
+
+    # --- loops ----------------------------------------------------------------------------------
+
+    def iterable(self, value: Value) -> Value:
+        """What a loop goes through: a range, or a tuple."""
+        if isinstance(value, Span | Several):
+            return value
+        if not isinstance(value, Static):
+            raise self.refuse("a loop over a value that is computed")
+        found = value.value
+        if isinstance(found, range):
+            return Span(Static(found.start), Static(found.stop), found.step)
+        if isinstance(found, tuple | list | str | dict | np.ndarray | frozenset | set):
+            return self.applied(tuple, [found])
+        raise self.refuse(f"a loop over a {type(found).__name__}")
+
+    def turn(self, part: str, operands: Sequence[Value]) -> Value | Options:
+        """The place of a loop: the first, whether there is more, the item there, and the next.
+
+        Play decides the place among numbers; among objects it is known.
+        """
+        over, place = operands[0], operands[-1]
+        if isinstance(over, Span):
+            if part == "first":
+                return self.moved(over.start, self.target, lifts=True)
+            if part == "more":
+                return self.operation("<" if over.step > 0 else ">", (place, over.stop))
+            return place if part == "item" else self.operation("+", (place, Static(over.step)))
+        assert isinstance(over, Static | Several)
+        values = over.items if isinstance(over, Several) else [Static(v) for v in over.value]
+        if part == "first":
+            numbers = table_of(values) is not None and len(values) <= WIDEST
+            return self.moved(Static(0), self.target, lifts=numbers)
+        if part == "more":
+            return self.operation("<", (place, Static(len(values))))
+        if part == "next":
+            return self.operation("+", (place, Static(1)))
+        if isinstance(place, Slot):
+            return self.item(values, place)
+        assert isinstance(place, Static)
+        if len(values) > LONGEST:
+            raise self.refuse(f"a loop over {len(values)} objects")
+        item: Value = values[place.value]
+        return item

@@ -1,0 +1,184 @@
+"""Each typed operation computes what Python does, to the bit, or stops; broken ones do not."""
+
+import math
+import struct
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED, Typed
+from simulator.engine.compiled.compiling import make_callable
+
+INTS = (0, 1, -1, 2, 3, -3, 7, 10, 62, 63, 64, 4000000001, 3037000500, -3037000500, 2**31, 2**53,
+        2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1, -(2**63) + 1, -(2**63))  # fmt: skip
+FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 0.1, 1e-9, 5e-324, -5e-324, 1e308,
+          -1e308, 709.9, 2.0**53, 2.0**53 + 2, 9.2e18, 9.3e18, 1e300, math.inf, -math.inf,
+          math.nan, 0.30000000000000004, 41.7, 1.0000000000000002)  # fmt: skip
+VALUES = {"int": INTS, "float": FLOATS, "bool": (False, True)}
+
+PYTHON = {
+    "negative": "-{0}", "abs": "abs({0})", "float": "float({0})", "exact": "float({0})",
+    "int": "int({0})", "round": "round({0})", "true": "bool({0})", "not": "not {0}",
+    "~": "~{0}", "copy": "{0}", "min": "min({0}, {1})", "max": "max({0}, {1})",
+    "copysign": "math.copysign({0}, {1})",
+}  # fmt: skip
+"""Operations in Python, where they are no operator between two operands and no function of math."""
+HELPERS_POWER = HELPERS["float_power"]
+WITH_TABLE = ("among", "lookup", "place", "within")
+
+
+def in_python(name: str, typed: Typed) -> str:
+    """The operation as a user writes it."""
+    if name in PYTHON:
+        return PYTHON[name]
+    return f"math.{name}({{0}})" if hasattr(math, name) else f"{{0}} {name} {{1}}"
+
+
+def bits(value: object) -> object:
+    """A value with its type, to the bit."""
+    if isinstance(value, float | np.floating):
+        return "float", "nan" if value != value else struct.pack("d", value)
+    return type(value).__name__, value
+
+
+def operands(typed: Typed, base: str) -> list[tuple]:
+    """What the operation is tried on."""
+    two = "{1}" in typed.text
+    return [(a, b) for a in VALUES[base] for b in (VALUES[base] if two else (VALUES[base][0],))]
+
+
+def function_of(typed: Typed, compiled: bool):
+    """The operation as a function that returns whether it stops, and its result."""
+    r, text = "r", typed.text.format("a", "b")
+    wrong = {"int": "0", "float": "0.0", "bool": "False"}[typed.result]
+    before = typed.before.format("a", "b") or "False"
+    after = typed.after.format("a", "b", r=r) or "False"
+    source = (f"def f(a, b):\n if {before}:\n  return True, {wrong}\n r = {text}\n"
+              f" if {after}:\n  return True, {wrong}\n return False, r\n")  # fmt: skip
+    namespace = {"math": math, "np": np, **HELPERS}
+    exec(source, namespace)
+    if not compiled:
+        return namespace["f"]
+    import numba
+
+    make_callable(*HELPERS.values())
+    return numba.njit(error_model="numpy")(namespace["f"])
+
+
+def differences(name: str, base: str, typed: Typed, compiled: bool) -> list[str]:
+    """Where the operation neither stops nor computes what Python does, or stops needlessly."""
+    f = function_of(typed, compiled)
+    python = eval(f"lambda a, b: {in_python(name, typed).format('a', 'b')}", {"math": math})
+    found = []
+    for a, b in operands(typed, base):
+        if name in ("**", "<<", ">>") and base == "int" and abs(b) > 200:
+            continue  # of so many digits
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                stops, result = f(a, b)
+        except (ArithmeticError, ValueError):
+            stops, result = True, 0
+        try:
+            truth = python(a, b)
+        except (ArithmeticError, ValueError):
+            truth = None
+        if isinstance(truth, complex):
+            truth = None
+        held = truth is not None and (not isinstance(truth, int) or abs(truth) < 4e18)
+        held = held and (name, b) != ("%", -1)  # of -2^63 the quotient does not fit
+        if stops and held and name not in ("exact", "**", "<<", "abs", "atanh", "asin", "acos"):
+            found.append(f"{name} of {a}, {b} stops")
+        if not stops and not compiled and isinstance(truth, int) and abs(truth) >= 2**63:
+            continue  # Python's whole numbers, which do not wrap
+        if not stops and (truth is None or bits(result) != bits(truth)):
+            found.append(f"{name} of {a}, {b} is {result}, not {truth}")
+    return found
+
+
+CASES = [case for case in TYPED if case[0] not in WITH_TABLE]
+
+
+def test_operations_compute_what_python_does():
+    for name, base in CASES:
+        assert differences(name, base, TYPED[name, base], compiled=False) == []
+
+
+@pytest.mark.sampled(n=1)
+@pytest.mark.parametrize(("name", "base"), CASES)
+def test_compiled_operations_compute_what_python_does(name, base):
+    assert differences(name, base, TYPED[name, base], compiled=True) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "broken"),
+    [
+        ("//", "float", {"text": "np.floor({0} / {1})"}),
+        ("%", "float", {"text": "np.fmod({0}, {1})"}),
+        ("max", "float", {"text": "{0} if {0} > {1} else {1}"}),
+        ("min", "float", {"text": "np.fmin({0}, {1})"}),
+        ("round", "float", {"text": "int(np.floor({0} + 0.5))"}),
+        ("/", "float", {"before": "", "text": "np.float64({0}) / np.float64({1})"}),
+        (">>", "int", {"text": "{0} >> min({1}, 31)"}),
+        ("true", "float", {"text": "{0} > 0.0"}),
+        ("exact", "int", {"before": "", "text": "float({0}) + 1.0"}),
+    ],
+)
+def test_a_broken_operation_is_found(name, base, broken):
+    assert differences(name, base, replace(TYPED[name, base], **broken), compiled=False)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("name", "base", "broken"),
+    [
+        ("+", "int", {"after": ""}),
+        ("-", "int", {"after": ""}),
+        ("*", "int", {"before": ""}),
+        ("<<", "int", {"after": ""}),
+        ("negative", "int", {"before": ""}),
+        ("**", "int", {"before": ""}),
+        ("log", "float", {"before": "{0} < 0.0"}),
+        ("int", "float", {"before": ""}),
+        ("exp", "float", {"after": ""}),
+    ],
+)
+def test_a_compiled_operation_without_its_conditions_is_found(name, base, broken):
+    assert differences(name, base, replace(TYPED[name, base], **broken), compiled=True)
+
+
+@pytest.mark.nightly
+def test_a_compiled_power_without_the_library_of_c_is_found():
+    """A compiler rounds x ** 2.0 as x * x, 2.0 ** x as exp2(x): one in a thousand differs."""
+    import numba
+
+    make_callable(*HELPERS.values())
+    xs = np.random.default_rng(1).normal(size=200_000).tolist()
+    ours = numba.njit(lambda x: HELPERS_POWER(2.0, x))
+    assert all(ours(x) == 2.0**x for x in xs)
+    theirs = numba.njit(lambda x: 2.0**x)
+    assert any(theirs(x) != 2.0**x for x in xs)
+    assert any(x**2.0 != x * x for x in xs)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("method", DRAWS)
+def test_compiled_draws_are_those_of_numpy(method):
+    import numba
+
+    names, base, typed = DRAWS[method]
+    cases = {"int": [(0, 1), (0, 2), (-3, 5), (0, 2**32), (-(2**40), 2**62), (5, 7)],
+             "float": [(0.5, 1.5), (1.0, 2.0), (0.25, 1e3)]}[base]  # fmt: skip
+    python = {"choice": "coins.choice(b)"}.get(
+        method, f"coins.{method}({', '.join('ab'[: len(names)])})"
+    )
+    compiled = typed.text.format(*("b" if method == "choice" else "ab"))
+    one = eval(f"lambda coins, a, b: {python}")
+    two = numba.njit(eval(f"lambda coins, a, b: {compiled}"))
+    ours, theirs = (np.random.Generator(np.random.SFC64(3)) for _ in range(2))
+    for a, b in cases:
+        for _ in range(500):
+            assert two(ours, a, b) == one(theirs, a, b)
+            assert ours.random() == theirs.random()

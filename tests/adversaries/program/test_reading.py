@@ -1,0 +1,207 @@
+"""What is read, what is refused, and where."""
+
+import linecache
+import math
+import random
+import re
+import time
+
+import numpy as np
+import pytest
+
+from simulator import Laplace, PureDP, counting_query
+from simulator.adversaries.program.compiling import STOPPED, step_of
+from simulator.adversaries.program.explaining import explained
+from simulator.adversaries.program.fixed import interval, is_settled
+from simulator.adversaries.program.forms import NotRead
+from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.reading import read
+from simulator.adversaries.registry import make
+from tests.helpers.natural_programs import (
+    ALICE,
+    EVERYONE,  # noqa: F401
+    NATURAL,
+    STAKES,  # noqa: F401 (of the adversaries that are written here)
+    STRONG,  # noqa: F401
+    WEAK,
+    WITHOUT,  # noqa: F401
+    Pressing,
+)
+from tests.helpers.random_programs import compared, function_of, sequences
+
+PLAYED = sequences(8, 40, share=0.0)
+KEPT = []
+LIMIT = 3
+BIG = {i: WEAK for i in range(100)}
+
+
+class Stake:
+    """Counts how often its property is read."""
+
+    count = 0
+
+    @property
+    def value(self):
+        self.count += 1
+        return 0.1
+
+
+STAKE = Stake()
+
+
+def written(body, head="def adversary(coins):"):
+    """The adversary with these statements, indented by four."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    source = (
+        "import math\nimport random\nimport time\nimport numpy as np\n"
+        "from simulator import Laplace, counting_query\n"
+        "from tests.adversaries.program.test_reading import *\n"
+        f"{head}\n{lines}\n"
+    )
+    return function_of(source), source.count("\n", 0, source.index(head)) + 2
+
+
+@pytest.mark.parametrize("name", NATURAL)
+def test_natural_adversaries_play_as_read(name):
+    assert compared(NATURAL[name], PLAYED, compiled=False) == 8 * 40
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "construct"),
+    [
+        ("answers = []\nwhile True:\n    answers.append((yield WITHOUT, EVERYONE, WEAK))", 2,
+         "a call of list.append"),
+        ("while True:\n    try:\n        yield WITHOUT, EVERYONE, WEAK\n    except ValueError:\n"
+         "        pass", 1, "try is not in the closed form"),
+        ("yield WITHOUT, EVERYONE, Laplace(ALICE, random.random())", 0, "a call of Random.random"),
+        ("yield WITHOUT, EVERYONE, Laplace(ALICE, time.time())", 0, "a call of time"),
+        ("x = np.random.normal()\nyield WITHOUT, EVERYONE, WEAK", 0, "a call of "),
+        ("answer = yield WITHOUT, EVERYONE, WEAK\nyield WITHOUT, EVERYONE, BIG[int(answer)]", 1,
+         "a dictionary that is read by a number"),
+        ("answer = yield WITHOUT, EVERYONE, WEAK\nx = str(answer)\nyield WITHOUT, EVERYONE, WEAK",
+         1, "a call of str"),
+        ("answer = yield WITHOUT, EVERYONE, WEAK\nx = f'{answer}'\nyield WITHOUT, EVERYONE, WEAK",
+         1, "a text with values of values that are computed"),
+        ("yield WITHOUT, EVERYONE, Laplace(ALICE, STAKE.value)", 0,
+         "the attribute value, which is computed"),
+        ("global KEPT\nKEPT = 1\nyield WITHOUT, EVERYONE, WEAK", 0,
+         "global is not in the closed form"),
+        ("yield WITHOUT, EVERYONE, Laplace(ALICE, coins.beta(1, 2) / 10)", 0,
+         "coins.beta, whose compiled draws may differ"),
+        ("x = [i for i in range(3)]\nx[0] = 1\nyield WITHOUT, EVERYONE, WEAK", 1,
+         "an assignment to an item is not in the closed form"),
+        ("i = 0\nwhile True:\n    i += 1\n    yield WITHOUT, EVERYONE.remove('others', i), WEAK", 3,
+         "a call of Database.remove"),
+        ("def twice(n):\n    return twice(n - 1) if n else 0\nyield WITHOUT, EVERYONE, WEAK\n"
+         "x = twice(3)", 1, "twice calls itself, or calls are nested deeply"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_the_line_and_the_construct(body, line, construct):
+    adversary, first = written(body)
+    with pytest.raises(NotRead, match=re.escape(construct)) as refused:
+        machine_of(read(adversary))
+    assert (refused.value.file, refused.value.line) == (
+        adversary.__code__.co_filename, first + line
+    )  # fmt: skip
+    assert STAKE.count == 0
+
+
+def test_what_is_no_generator_function_is_refused():
+    for adversary in (lambda coins: iter(()), len, Pressing, written("return iter(())")[0]):
+        with pytest.raises(NotRead):
+            read(adversary)
+
+
+def test_a_source_that_was_edited_is_refused():
+    adversary, _ = written("while True:\n    yield WITHOUT, EVERYONE, WEAK")
+    name = adversary.__code__.co_filename
+    size, time_, lines, full = linecache.cache[name]
+    linecache.cache[name] = size, time_, [line.replace("WEAK", "STRONG") for line in lines], full
+    for _ in range(2):
+        with pytest.raises(NotRead, match="adversary is not there, or was edited"):
+            read(adversary)
+        linecache.cache.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = 4000000001\nanswer = yield WITHOUT, EVERYONE, WEAK\nx = x * x",
+        "answer = yield WITHOUT, EVERYONE, WEAK\nx = 1 / (answer - answer)",
+        "answer = yield WITHOUT, EVERYONE, WEAK\nx = STAKES[int(answer * 0) + 3]",
+        "answer = yield WITHOUT, EVERYONE, WEAK\nx = missing if answer > 1e9 else later\nlater = 1",
+        "i = 1\nyield WITHOUT, EVERYONE, WEAK\ni = i << 63",
+        "answer = yield WITHOUT, EVERYONE, WEAK\nreturn",
+        "answer = yield WITHOUT, EVERYONE, WEAK\nassert answer != answer",
+    ],
+)
+def test_a_step_stops_where_python_raises_or_a_number_is_not_held(body):
+    body += "\nwhile True:\n    yield WITHOUT, EVERYONE, STRONG"
+    if "missing" in body:
+        body = "if coins.random() > 2:\n    missing = 1\n" + body
+    adversary, _ = written(body)
+    made = step_of(machine_of(read(adversary)))
+    state, move, _ = made.function(made.state, 0, math.nan, np.random.default_rng(0))
+    assert move == 0
+    _, move, _ = made.function(state, 1, 0.5, np.random.default_rng(0))
+    assert move == STOPPED
+
+
+def test_a_machine_with_too_many_segments_leaves_numbers_to_play():
+    flags = "\n".join(f"f{i} = False" for i in range(12))
+    sets = "\n".join(f"    if answer > {i}:\n        f{i} = True" for i in range(12))
+    odd = "(" + " + ".join(f"f{i}" for i in range(12)) + ") % 2"
+    adversary, _ = written(
+        f"{flags}\nwhile True:\n"
+        f"    answer = yield WITHOUT, EVERYONE, WEAK if {odd} else STRONG\n{sets}"
+    )
+    assert len(machine_of(read(adversary)).segments) < 200
+    assert compared(adversary, PLAYED, compiled=False) == 8 * 40
+
+
+def test_the_interval_of_allowed_parameters_is_exact_to_the_last_float():
+    def accepts(x):
+        if not 0.1 < x <= 5.3:
+            raise ValueError
+
+    assert interval(accepts) == (math.nextafter(0.1, 1.0), 5.3)
+    assert interval(lambda x: 1 / 0) is None
+    assert interval(lambda x: Laplace(ALICE, x)) == (5e-324, 1.7976931348623157e308)
+
+
+def test_a_plain_predicate_is_settled_and_a_changing_one_is_not():
+    def above(record):
+        return record[0] > LIMIT
+
+    def counts(record):
+        KEPT.append(record)
+        return True
+
+    def draws(record):
+        return random.random() < 0.5
+
+    def later(record):
+        import time
+
+        return time.time() > record
+
+    assert is_settled(counting_query(above))
+    assert is_settled(counting_query(lambda record: record in ("a", "b")))
+    for predicate in (counts, draws, later, time.monotonic):
+        assert not is_settled(counting_query(predicate))
+
+
+def test_an_adversary_is_explained_by_its_menu_and_its_states():
+    lines = explained(NATURAL["modes"])
+    assert lines[0].startswith("modes is a program")
+    assert [line for line in lines if "Laplace" in line] == [
+        "  0: Laplace(query=CountingQuery(record='alice'), epsilon=0.05)",
+        "  1: Laplace(query=CountingQuery(record='alice'), epsilon=0.2)",
+    ]
+    assert lines[-1].endswith("keeping count (int): sends 0 or 1")
+    assert any(line.endswith("epsilon=computed)") for line in explained(NATURAL["continuous"]))
+    assert "  and 52 more" in explained(make("patient-hunter", PureDP(0.2), 10))
+    assert "is a rule" in explained(make("press-when-ahead", PureDP(0.2), 10))[0]
+    adversary, first = written("x = {}\nx['a'] = 1\nyield WITHOUT, EVERYONE, WEAK")
+    (line,) = explained(adversary)
+    assert line.endswith(f":{first + 1}: an assignment to an item is not in the closed form")

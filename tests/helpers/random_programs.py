@@ -1,0 +1,285 @@
+"""Adversaries that chance writes, and a walk that holds a step against its generator.
+
+The grammar has what people write and what compilers get wrong: nested loops with rounds inside,
+rare branches, whole numbers near 2^63, -0.0, NaN, ties, division by zero, types that change.
+"""
+
+import linecache
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from simulator.adversaries.program.compiling import STOPPED, step_of
+from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.operations import HELPERS
+from simulator.adversaries.program.reading import read
+from simulator.engine.compiled.compiling import make_callable
+
+PRELUDE = '''
+import math
+from simulator import Database, Laplace, RandomizedResponse, counting_query
+from simulator.mechanisms import Geometric
+
+NAN, INFINITE = math.nan, math.inf
+EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
+WITHOUT, NO_BOB = EVERYONE.remove("alice"), EVERYONE.remove("bob")
+ALICE, BOB = counting_query("alice"), counting_query("bob")
+WEAK, STRONG, COIN = Laplace(ALICE, 0.1), Laplace(ALICE, 0.2), RandomizedResponse(ALICE, 0.15)
+STAKES = (0.05, 0.1, 0.2)
+STEPS = [3, -1, 2, 9007199254740993]
+BOLD = {1, 4, 5}
+NAMED = {0: WEAK, 1: STRONG, 2: COIN}
+
+
+def clipped(x, low=0.01):
+    """A parameter that the family allows."""
+    if not x > low:
+        return low
+    return min(x, 0.2)
+
+
+def mixed(i, j, x, y, p):
+    """A parameter in which every bit of the variables shows."""
+    found = 0.1 + 0.01 * ((i % 7) / 7) - 0.01 * ((j % 11) / 11) + (0.003 if p else 0.0)
+    for sign, z in ((1, x), (-1, y)):
+        found += math.copysign(0.001, z) + 0.01 * sign * (0.5 if z != z else math.tanh(z))
+    return found
+
+
+def collatz(n):
+    """One step of a sequence that grows and falls."""
+    return n // 2 if n % 2 == 0 else 3 * n + 1
+'''
+
+INTS = ("0", "1", "-1", "2", "3", "7", "62", "4000000001", "3037000500", "9223372036854775807",
+        "-9223372036854775808", "2**53 + 1", "10**19")  # fmt: skip
+FLOATS = ("0.0", "-0.0", "0.5", "1.0", "-2.5", "1e308", "5e-324", "2.0**53", "NAN", "INFINITE",
+          "0.1", "3.0", "1e-9")  # fmt: skip
+
+
+class Author:
+    """Writes one adversary; ``choose`` chooses one of several things.
+
+    A ``finite`` one tosses no coins, and its mechanisms answer with 0 or 1.
+    """
+
+    def __init__(self, choose: Callable[[Sequence], object], finite: bool = False) -> None:
+        self.choose, self.finite, self.loops = choose, finite, 0
+
+    def pick(self, options: Sequence) -> object:
+        """One of several things; without coins where there are none."""
+        if self.finite and isinstance(options[0], str):
+            options = [each for each in options if "coins" not in each]
+        return self.choose(options)
+
+    def program(self) -> str:
+        """The source of a module with the function ``adversary``."""
+        lines = [f"    {name} = {value}" for name, value in (
+            ("i", self.pick(INTS[:7])), ("j", "0"), ("x", self.pick(FLOATS[:5])), ("y", "0.0"),
+            ("p", "False"), ("m", "WEAK"), ("t", "(0, 0.5)"), ("answer", "0.0"), ("e", "0.1"),
+        )]  # fmt: skip
+        lines += self.body(1, 2) if self.chance(3) else []
+        lines.append("    while True:")
+        lines += self.body(2, 3)
+        lines += self.round(2)
+        lines += self.body(2, 2) if self.chance(2) else []
+        return f"{PRELUDE}\n\ndef adversary(coins):\n" + "\n".join(lines) + "\n"
+
+    def chance(self, n: int) -> bool:
+        """True once in n times."""
+        return self.pick(range(n)) == 0
+
+    def body(self, indent: int, depth: int) -> list[str]:
+        """A few statements."""
+        count = self.pick((1, 1, 2, 3))
+        return [line for _ in range(count) for line in self.statement(indent, depth)]
+
+    def statement(self, indent: int, depth: int) -> list[str]:
+        """One statement, which may hold others."""
+        pad = "    " * indent
+        kind = self.pick(("set", "set", "set", "add", "pair", "if", "if", "for", "while", "round",
+                          "few", "mechanism", "swap", "rare", "jump") if depth else
+                         ("set", "add", "few", "mechanism", "pair"))  # fmt: skip
+        if kind == "set":
+            name, value = self.assignment(depth)
+            return [f"{pad}{name} = {value}"]
+        if kind == "add":
+            sign = self.pick(("+", "-", "*", "//", "%", "**", "<<", "&"))
+            if self.chance(2):
+                return [f"{pad}x {self.pick(('+', '-', '*', '/', '%'))}= {self.float(2)}"]
+            return [f"{pad}{self.pick('ij')} {sign}= {self.int(2)}"]
+        if kind == "pair":
+            return [f"{pad}t = ({self.int(1)}, {self.float(1)})"]
+        if kind == "few":
+            return [f"{pad}e = {self.pick(('0.05', '0.1', '0.2'))} if {self.bool(2)} else e"]
+        if kind == "mechanism":
+            return [f"{pad}m = {self.pick(('WEAK', 'STRONG', 'COIN'))}"]
+        if kind == "swap":
+            return [f"{pad}i, x, y = j, y, x" if self.chance(2) else f"{pad}i, j = j, i"]
+        if kind == "rare" and not self.finite:
+            return [f"{pad}if coins.random() < 0.03:", *self.body(indent + 1, depth - 1)]
+        if kind == "if":
+            lines = [f"{pad}if {self.bool(2)}:", *self.body(indent + 1, depth - 1)]
+            if self.chance(2):
+                lines += [f"{pad}else:", *self.body(indent + 1, depth - 1)]
+            return lines
+        if kind == "round":
+            return self.round(indent)
+        if kind == "jump" and self.loops:
+            return [f"{pad}if {self.bool(1)}:", f"{pad}    {self.pick(('break', 'continue'))}"]
+        if kind in ("rare", "jump"):
+            return [f"{pad}i += 1"]
+        self.loops += 1
+        if kind == "while":
+            lines = [f"{pad}while {self.bool(2)}:", *self.round(indent + 1)]
+        else:
+            over = self.pick((
+                "range(3)", "range(i % 4)", "STAKES", "(WEAK, COIN)", "range(5, 0, -2)",
+                "enumerate(STAKES)", "STEPS", "range(j, j + 2)",
+            ))  # fmt: skip
+            name = {"STAKES": "x", "(WEAK, COIN)": "m", "enumerate(STAKES)": "j, e"}.get(over, "j")
+            lines = [f"{pad}for {name} in {over}:"]
+        lines += self.body(indent + 1, depth - 1)
+        self.loops -= 1
+        return lines
+
+    def assignment(self, depth: int) -> tuple[str, str]:
+        """A name and a value, mostly of its type."""
+        name = self.pick(("i", "j", "x", "y", "p"))
+        kind = self.pick(("own",) * 9 + ("int", "float", "bool"))
+        kinds = {"i": "int", "j": "int", "x": "float", "y": "float", "p": "bool"}
+        return name, getattr(self, kinds[name] if kind == "own" else kind)(depth + 1)
+
+    def round(self, indent: int) -> list[str]:
+        """A round."""
+        pair = self.pick(("WITHOUT, EVERYONE", "WITHOUT, EVERYONE", "NO_BOB, EVERYONE"))
+        mechanism = self.pick((
+            *("Laplace(ALICE, mixed(i, j, x, y, p))",) * 8, "m",
+            "Laplace(ALICE, e)", f"Laplace(ALICE, clipped({self.float(2)}))",
+            f"STRONG if {self.bool(2)} else WEAK", f"NAMED[{self.int(1)} % 3]",
+            f"Laplace(BOB if {self.bool(1)} else ALICE, 0.1)", "Laplace(counting_query('bob'), e)",
+            f"Laplace(ALICE, STAKES[{self.int(1)} % 3])",
+            f"Geometric(ALICE, clipped({self.float(1)}, 0.1))",
+        ))  # fmt: skip
+        if self.finite:
+            parameter = self.pick(("e", "mixed(i, j, x, y, p)", "STAKES[1 if p else 0]"))
+            mechanism = f"RandomizedResponse(ALICE, {parameter})"
+        return ["    " * indent + f"answer = yield {pair}, {mechanism}"]
+
+    def int(self, depth: int) -> str:
+        """A whole number."""
+        if not depth:
+            return self.pick(("i", "j", "i", "j", "t[0]", *INTS))
+        a, b = self.int(depth - 1), self.int(depth - 1)
+        return self.pick((
+            a, f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} // {b})", f"({a} % {b})",
+            f"({a} ** {self.pick('0123')})", f"({a} << {self.pick(('1', '3', 'j'))})",
+            f"({a} >> 2)", f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"-{a}", f"~{a}",
+            f"abs({a})", f"min({a}, {b})", f"max({a}, {b}, 3)", f"int({self.float(depth - 1)})",
+            f"round({self.float(depth - 1)})", f"({a} if {self.bool(depth - 1)} else {b})",
+            f"int(coins.integers({self.pick(('2', '1, 7', '0, 2**40'))}))", f"collatz({a})",
+            f"STEPS[{a} % 4]", f"divmod({a}, {b})[1]", f"({self.bool(depth - 1)} + {a})",
+            f"math.floor({self.float(depth - 1)})", f"int({self.bool(depth - 1)})",
+        ))  # fmt: skip
+
+    def float(self, depth: int) -> str:
+        """A float."""
+        if not depth:
+            return self.pick(("x", "y", "answer", "answer", "t[1]", *FLOATS))
+        a, b = self.float(depth - 1), self.float(depth - 1)
+        return self.pick((
+            a, f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {b})", f"({a} // {b})",
+            f"({a} % {b})", f"({a} ** {self.pick(('2', '0.5', '-1', '3', b))})", f"-{a}",
+            f"abs({a})", f"min({a}, {b})", f"max({a}, {b})", f"float({self.int(depth - 1)})",
+            f"({a} + {self.int(depth - 1)})", f"({self.int(depth - 1)} / {self.int(depth - 1)})",
+            f"({a} if {self.bool(depth - 1)} else {b})", f"math.exp({a})", f"math.log({a})",
+            f"math.sqrt({a})", f"math.log1p({a})", f"math.expm1({a})", f"math.tanh({a})",
+            f"math.copysign({a}, {b})", "coins.random()", "coins.normal(0.0, 2.0)",
+            "coins.uniform(-1, 1)", "coins.exponential()", f"clipped({a})",
+            f"STAKES[{self.int(0)} % 3]", f"max({self.int(depth - 1)}, {a})",
+            "0.05 * coins.integers(1, 4)",
+        ))  # fmt: skip
+
+    def bool(self, depth: int) -> str:
+        """A truth value, or a number that counts as one."""
+        if not depth:
+            return self.pick(("p", "p", "True", "i", "answer > 0.5", "x"))
+        sign = self.pick(("<", "<=", ">", ">=", "==", "!="))
+        n, m, a = self.int(depth - 1), self.int(depth - 1), self.float(depth - 1)
+        p, q = self.bool(depth - 1), self.bool(depth - 1)
+        return self.pick((
+            f"answer > {self.pick(('0.5', '0.0', 'x', '30.0'))}", f"{n} {sign} {m}",
+            f"{a} {sign} {n}", f"{a} {sign} {self.float(depth - 1)}", f"({p} and {q})",
+            f"({p} or {q})", f"(not {p})",
+            f"{n} in BOLD", f"{n} % 4 in (1, 2)", f"0 < {n} <= {m} < 9", "m is STRONG",
+            f"isinstance({a}, float)",
+            f"math.isnan({a})", "coins.integers(2) == 1", f"bool({n})",
+        ))  # fmt: skip
+
+
+def function_of(source: str) -> Callable:
+    """The function ``adversary`` of a source, which ``inspect`` and the reader find."""
+    name = f"<chance {hash(source)}>"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    namespace: dict = {"__name__": "chance"}
+    exec(compile(source, name, "exec"), namespace)
+    return namespace["adversary"]
+
+
+ANSWERS = (0.0, -0.0, 1.0, 0.5, math.nan, 3.0, -7.25, 1e300, 41.5)
+
+
+def sequences(count: int, rounds: int, share: float = 0.3) -> list[list[float]]:
+    """Answers to play against: such as occur, and in every second one a share of awkward ones."""
+    rng = np.random.default_rng(1)
+    found = []
+    for n in range(count):
+        drawn = rng.laplace(0.5, 5.0, rounds).round(n % 3).tolist()
+        awkward = rng.random(rounds) < (share if n % 2 else 0.0)
+        found.append([ANSWERS[rng.integers(len(ANSWERS))] if bad else answer
+                      for bad, answer in zip(awkward, drawn)])  # fmt: skip
+    return found
+
+
+def compared(adversary: Callable, played: list[list[float]], compiled: bool) -> int:
+    """Walk a step beside its generator; return the rounds that agreed, or fail.
+
+    Where Python raises or stops the step has to stop; it may stop before. Raises NotRead.
+    """
+    machine = machine_of(read(adversary))
+    made = step_of(machine)
+    step = made.function
+    if compiled:
+        import numba
+
+        make_callable(*HELPERS.values())
+        step = numba.njit(error_model="numpy", boundscheck=True)(step)
+    rounds = 0
+    for seed, answers in enumerate(played):
+        ours, theirs = (np.random.Generator(np.random.SFC64(seed)) for _ in range(2))
+        state, answer, playing = made.state, math.nan, adversary(theirs)
+        for i, coming in enumerate(answers):
+            try:
+                state, move, parameter = step(state, i, answer, ours)
+            except (ArithmeticError, ValueError):  # in Python, where numba computes inf or NaN
+                assert not compiled
+                move = STOPPED
+            if move == STOPPED:  # Python may go on, with whole numbers of any length
+                break
+            try:
+                challenge = playing.send(None if i == 0 else answer)
+            except Exception as error:
+                raise AssertionError(f"Python raises {error!r}, the step plays {move}") from error
+            entry = machine.menu[move]
+            assert (entry.database_0, entry.database_1) == challenge[:2]
+            mechanism = entry.mechanism
+            if isinstance(mechanism, tuple):
+                kind, fixed = mechanism
+                mechanism = kind(**dict(fixed), **{kind.parameter_name: parameter})
+            assert mechanism == challenge[2], f"round {i}: {mechanism} for {challenge[2]}"
+            assert ours.bit_generator.state["state"]["state"].tolist() == (
+                theirs.bit_generator.state["state"]["state"].tolist()
+            ), f"round {i}: other coins"
+            answer, rounds = coming, rounds + 1
+    return rounds
