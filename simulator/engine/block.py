@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from simulator.engine.compiled.tilted_kernel import TiltedEngine
     from simulator.engine.enumerated.covering import CoveringEngine
 
-__all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
-
 WORTH_COMPILING = 500_000
-"""Rounds of an experiment from which on compiling, which takes some two seconds, is worth it."""
+"""Rounds of an experiment from which on compiling a generator, some two seconds, is worth it."""
+
+__all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
 
 
 def play_block(specification: Specification, b: int, block: int) -> Outcome:

@@ -16,7 +16,13 @@ from os import PathLike
 
 import numpy as np
 
-from simulator.engine.block import Outcome, Specification, prepared_engine, repeats_of
+from simulator.engine.block import (
+    WORTH_COMPILING,
+    Outcome,
+    Specification,
+    prepared_engine,
+    repeats_of,
+)
 from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
@@ -279,6 +285,8 @@ def added_records(records: Iterator[Block]) -> dict[str, np.ndarray]:
 def compiled(specification: Specification, bar: Progress) -> float:
     """Compile the adversary if it plays compiled; return the seconds that took."""
     s = specification
+    if not s.is_rule and s.trials * s.rounds < WORTH_COMPILING:
+        return 0.0
     bar.compiling(s.name)
     start = time.perf_counter()
     try:

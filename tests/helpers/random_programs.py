@@ -43,7 +43,8 @@ def mixed(i, j, x, y, p):
     """A parameter in which every bit of the variables shows."""
     found = 0.1 + 0.01 * ((i % 7) / 7) - 0.01 * ((j % 11) / 11) + (0.003 if p else 0.0)
     for sign, z in ((1, x), (-1, y)):
-        found += math.copysign(0.001, z) + 0.01 * sign * (0.5 if z != z else math.tanh(z))
+        if z == z:
+            found += math.copysign(0.001, z) + 0.01 * sign * math.tanh(z)
     return found
 
 

@@ -52,7 +52,11 @@ ROOMS = (
         "sensitivities",
     ),
     Room(3, "mechanisms", "one file per mechanism: sample, loss, tilted law, guarantee, exact law"),
-    Room(4, "adversaries", "the adversary's contract, and the library of adversaries"),
+    Room(
+        4,
+        "adversaries",
+        "the adversary's contract, the library, and `program/`: adversaries as state machines",
+    ),
     Room(
         5,
         "engine",

@@ -143,7 +143,11 @@ class Builder(Calls):
         test = self.truth(self.read(jump.test, known))
         if isinstance(test, bool):
             return self.segment_at(at + 1 if test else jump.to, known)
-        return Branch(test, self.segment_at(at + 1, known), self.segment_at(jump.to, known))
+        true = false = known
+        if jump.test[0].isdigit() and test.kind == "bool" and test == known[jump.test]:
+            # of a variable of the reader's own, which is read once more at most: ``a and b``
+            true, false = known | {jump.test: Static(True)}, known | {jump.test: Static(False)}
+        return Branch(test, self.segment_at(at + 1, true), self.segment_at(jump.to, false))
 
     def choose(self, options: Options, at: int, known: dict[str, Value]) -> None:
         """End the segment by a chain of tests, each of which leads to a value of the target."""

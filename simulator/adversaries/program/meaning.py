@@ -52,7 +52,8 @@ class Meaning(Emitter):
                 Static(not test) if isinstance(test, bool) else self.result("not", [test], "bool")
             )
         if any(kind_of(each) is None for each in operands):
-            if operation in ("==", "!=") and any(map(is_no_number, operands)):
+            one_number = any(kind_of(each) is not None for each in operands)
+            if operation in ("==", "!=") and one_number and any(map(is_no_number, operands)):
                 return Static(operation == "!=")
             raise self.refuse(f"{operation} of values that are not numbers")
         return self.arithmetic(operation, operands)

@@ -168,7 +168,8 @@ TYPED: dict[tuple[str, str], Typed] = {
     **{(name, "float"): Typed("float", f"math.{name}({{0}})")
        for name in ("tanh", "atan", "asinh", "erf", "erfc")},
     ("fabs", "float"): Typed("float", "abs({0})"),
-    ("copysign", "float"): Typed("float", "math.copysign({0}, {1})"),
+    # the sign of NaN, which shows here alone, differs between compilers
+    ("copysign", "float"): Typed("float", "math.copysign({0}, {1})", "{1} != {1}"),
     ("isnan", "float"): Typed("bool", "{0} != {0}"),
     ("isinf", "float"): Typed("bool", "np.isinf({0})"),
     ("isfinite", "float"): Typed("bool", "{0} - {0} == 0.0"),
@@ -187,6 +188,8 @@ TYPED: dict[tuple[str, str], Typed] = {
 """By name and by type of the operands; of "lookup" the type of the table."""
 
 _NO_SCALE = "not {1} > 0.0"
+# of wider ranges numba draws otherwise where a draw is rejected
+_NO_WIDTH = "not 0.0 < float({1}) - float({0}) <= 4294967296.0"
 DRAWS: dict[str, tuple[tuple[tuple[str, Any], ...], str, Typed]] = {
     "random": ((), "float", Typed("float", "coins.random()")),
     "standard_normal": ((), "float", Typed("float", "coins.standard_normal()")),
@@ -200,8 +203,9 @@ DRAWS: dict[str, tuple[tuple[tuple[str, Any], ...], str, Typed]] = {
     "exponential": ((("scale", 1.0),), "float",
                     Typed("float", "coins.exponential({0})", "not {0} > 0.0")),
     "integers": ((("low", ...), ("high", None)), "int",
-                 Typed("np_int", "coins.integers({0}, {1})", "not {0} < {1}")),
-    "choice": ((("a", ...),), "int", Typed("int", "coins.integers(0, {0})", "not 0 < {0}")),
+                 Typed("np_int", "coins.integers({0}, {1})", _NO_WIDTH)),
+    "choice": ((("a", ...),), "int",
+               Typed("int", "coins.integers(0, {0})", "not 0 < {0} <= 4294967296")),
 }  # fmt: skip
 """The methods of the coins that draw the same when numba compiles them: arguments with defaults
 (an ellipsis where there is none), their type, and the operation."""

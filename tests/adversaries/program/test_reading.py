@@ -32,6 +32,7 @@ from tests.helpers.random_programs import compared, function_of, sequences
 PLAYED = sequences(8, 40, share=0.0)
 KEPT = []
 LIMIT = 3
+BOLD = np.array([1, 4, 7])
 BIG = {i: WEAK for i in range(100)}
 
 
@@ -51,6 +52,7 @@ STAKE = Stake()
 
 def written(body, head="def adversary(coins):"):
     """The adversary with these statements, indented by four."""
+    body = body.replace("PAIR", "WITHOUT, EVERYONE")
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     source = (
         "import math\nimport random\nimport time\nimport numpy as np\n"
@@ -133,6 +135,7 @@ def test_a_source_that_was_edited_is_refused():
         "i = 1\nyield WITHOUT, EVERYONE, WEAK\ni = i << 63",
         "answer = yield WITHOUT, EVERYONE, WEAK\nreturn",
         "answer = yield WITHOUT, EVERYONE, WEAK\nassert answer != answer",
+        "answer = yield PAIR, WEAK\nx = answer * 1e308 * 10.0\nx = math.copysign(1.0, x - x)",
     ],
 )
 def test_a_step_stops_where_python_raises_or_a_number_is_not_held(body):
@@ -202,6 +205,56 @@ def test_an_adversary_is_explained_by_its_menu_and_its_states():
     assert any(line.endswith("epsilon=computed)") for line in explained(NATURAL["continuous"]))
     assert "  and 52 more" in explained(make("patient-hunter", PureDP(0.2), 10))
     assert "is a rule" in explained(make("press-when-ahead", PureDP(0.2), 10))[0]
-    adversary, first = written("x = {}\nx['a'] = 1\nyield WITHOUT, EVERYONE, WEAK")
+    adversary, first = written("x = {}\nx['a'] = 1\nyield PAIR, WEAK")
     (line,) = explained(adversary)
     assert line.endswith(f":{first + 1}: an assignment to an item is not in the closed form")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = (0, 0.0)\nwhile True:\n    a = yield PAIR, STRONG if x == (0, 0.0) "
+        "else WEAK\n    x = (0, a)",
+        "i = 0\nwhile True:\n    i += 1\n"
+        "    yield PAIR, STRONG if np.any(np.array([1, 3]) == i) else WEAK",
+        "i = 0\nwhile True:\n    i += 1\n    yield PAIR, STRONG if STAKE == i else WEAK",
+        "while True:\n    a = yield PAIR, WEAK\n"
+        "    yield PAIR, STRONG if (a > 1) is True else WEAK",
+        "turns = enumerate((1, 2))\nfor _ in turns:\n    yield PAIR, WEAK\n"
+        "for _ in turns:\n    yield PAIR, STRONG",
+        "while True:\n    yield PAIR, WEAK if (coins.integers(3) > 0) + 1 else STRONG",
+    ],
+)
+def test_what_only_looks_like_the_closed_form_is_refused(body):
+    with pytest.raises(NotRead):
+        machine_of(read(written(body)[0]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "i = 0\nwhile True:\n    yield PAIR, STRONG if i in BOLD else WEAK\n    i += 1",
+        "a = 0.0\nwhile True:\n    e = (a > 1 and 0.2) or 0.1\n"
+        "    a = yield PAIR, Laplace(ALICE, e)",
+        "x = math.nan\nwhile True:\n    a = yield PAIR, STRONG if x in (math.nan,) else WEAK",
+        "x = 0.0\nwhile True:\n    x = -x\n"
+        "    a = yield PAIR, STRONG if math.copysign(1, x) < 0 else WEAK",
+        "x = 0\nwhile True:\n    x = -x\n"
+        "    a = yield PAIR, STRONG if math.copysign(1, x) < 0 else WEAK",
+        "t = 0\nwhile True:\n    a = yield PAIR, STRONG if isinstance(t, int) else WEAK\n"
+        "    t += a if a > 0 else 1",
+        "t = ((0, 1.0), 2)\nwhile True:\n    t = ((t[1], t[0][1]), t[0][0] + 1)\n"
+        "    yield PAIR, STRONG if t[1] % 2 else WEAK",
+        "a = 0.0\nwhile True:\n    x = 1\n    y = x + (x := 5) + x\n"
+        "    a = yield PAIR, STRONG if y == 11 and a > 0 else WEAK",
+        "while True:\n    x = coins.random() - coins.random()\n"
+        "    a = yield PAIR, STRONG if x > 0 else WEAK",
+        "n = 3\nwhile True:\n    c = 0\n    for _ in range(n):\n        n, c = 1, c + 1\n"
+        "    n = 3\n"
+        "    yield PAIR, STRONG if c == 3 else WEAK",
+        "a = 0.0\nwhile True:\n    x = max(0, a)\n"
+        "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",
+    ],
+)
+def test_awkward_adversaries_play_as_read(body):
+    assert compared(written(body)[0], PLAYED, compiled=False) == 8 * 40
