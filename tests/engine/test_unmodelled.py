@@ -324,7 +324,7 @@ def by_exception(state, i, answer, coins):
 def test_a_rule_that_is_refused_is_estimated_otherwise_and_says_why(step, capsys):
     """The truth is the same rule written plainly, which is covered."""
     menu = on_alice(Laplace(ALICE, 0.5), Laplace(ALICE, 1.5))
-    settings = {"epsilon": 2.0, "confidence": 1 - 1e-6, "jobs": 1, "progress": False, "seed": 5}
+    settings = {"epsilon": 2.0, "confidence": 1 - 1e-6, "seed": 5, "setting": Setting(jobs=1)}
     exact = estimate_rare(Rule(plainly, menu, 0), PureDP(1.5), 4, 20_000, **settings)
     assert exact.method == "covering"
     assert capsys.readouterr().err == ""

@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from simulator.theory.events.stored import EVENTS
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.training import random_allocation
 from tests.helpers.cases import case
+from tests.helpers.dp_events import dp, noise, sampled
 
 EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
@@ -135,22 +135,6 @@ def test_a_bad_history_is_refused_with_the_place(history, complaint):
 
 
 # --- dp_accounting ------------------------------------------------------------------------------
-
-
-class DpEvent:
-    """Stands for the base class of dp_accounting, which need not be there."""
-
-
-def dp(name, **members):
-    return type(name, (DpEvent, SimpleNamespace), {})(**members)
-
-
-def noise(multiplier):
-    return dp("GaussianDpEvent", noise_multiplier=multiplier)
-
-
-def sampled(event, rate=0.01):
-    return dp("PoissonSampledDpEvent", sampling_probability=rate, event=event)
 
 
 def truncated(batch):

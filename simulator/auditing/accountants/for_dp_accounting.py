@@ -27,7 +27,8 @@ class CertifiedDpAccountant(PrivacyAccountant):
 
     Parameters
     ----------
-    neighboring_relation : add or remove one, or replace one.
+    neighboring_relation : add or remove one, or replace one; then a sum of values of norm C moves
+        by C, or by 2C.
 
     Raises InvalidInput for replacement by a special record.
     """
