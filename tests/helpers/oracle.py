@@ -1,8 +1,9 @@
-"""Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), as it is written: slow and plain.
+"""A second transcription of Algorithm 1, the independent witness of every engine.
 
-The witness of both engines. It prepares and caches nothing, and computes differently: it draws by
-``mechanism.sample`` on database b alone, and takes every round's loss by
-``mechanism.log_likelihood_ratio``.
+What plays is ``compose`` of :mod:`simulator.engine.algorithm_1`, and the compiled kernels. This one
+exists to be held against them, draw for draw: it prepares, checks and caches nothing, and computes
+in another way. It draws by ``mechanism.sample`` on database b alone, and takes the loss of every
+round from ``mechanism.log_likelihood_ratio``.
 """
 
 import math
