@@ -14,7 +14,7 @@ from typing import Any
 import scipy
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.extensions import added, load_added
+from simulator.foundations.extensions import added, is_of_a_shelf, is_there, load_added
 from simulator.foundations.validation import whole
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
@@ -89,7 +89,11 @@ def entries() -> tuple[LibraryEntry, ...]:
     package = importlib.import_module("simulator.adversaries.library")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
-    outside = {name: _added(name) for name in added("adversaries") if name not in _ENTRIES}
+    outside = {
+        name: _added(name)
+        for name, point in added("adversaries").items()
+        if name not in _ENTRIES and (is_there(point.module) or not is_of_a_shelf(point.module))
+    }
     return tuple(entry for _, entry in sorted((_ENTRIES | outside).items()))
 
 
@@ -123,6 +127,8 @@ def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
     """
     whole("rounds", rounds)
     known = {entry.name: entry for entry in entries()}
+    if name not in known and name in added("adversaries"):
+        return _added(name).make(family, rounds)  # of a shelf that was taken away
     if name not in known:
         near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"

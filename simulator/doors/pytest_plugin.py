@@ -4,16 +4,6 @@ An entry point of the group ``dpcompose.pytest`` names a module of pytest hooks 
 whose code is gone is left out, so that a test suite which does not need it runs.
 """
 
-from importlib.util import find_spec
+from simulator.foundations.extensions import added, is_there
 
-from simulator.foundations.extensions import added
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ImportError:
-        return False
-
-
-pytest_plugins = [point.module for point in added("pytest").values() if _is_there(point.module)]
+pytest_plugins = [point.module for point in added("pytest").values() if is_there(point.module)]

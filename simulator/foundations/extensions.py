@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from simulator.foundations.errors import InvalidInput
@@ -37,6 +38,19 @@ def added(kind: Kind) -> dict[str, EntryPoint]:
     for point in entry_points(group=f"dpcompose.{kind}"):
         found.setdefault(point.name, point)
     return found
+
+
+def is_of_a_shelf(module: str) -> bool:
+    """Whether a module is of this package, whose shelves may be taken away."""
+    return module.startswith("simulator.")
+
+
+def is_there(module: str) -> bool:
+    """Whether a module can be found: a shelf's is gone where the shelf was taken away."""
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 def load_added(kind: Kind, name: str) -> Any:

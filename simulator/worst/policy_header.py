@@ -40,6 +40,7 @@ def header(found: WorstCase, path: Path, more: Sequence[str] = ()) -> tuple[str,
         "",
         f"It plays {count_of(policy.rounds, 'round')} at most, in the family {policy.family}. "
         "To play it:",
+        "  from simulator.analysis import Setting, estimate_rare",
         f"  from {path.stem} import policy, {NAME}",
         f"  estimate_rare({NAME}, policy.family, policy.rounds, trials=100_000,",
         f"                epsilon={epsilon!r}, experiment={game.experiment},",

@@ -9,14 +9,11 @@ from simulator.data import (
     REPLACE_ONE,
     Database,
     Group,
-    clipped_sum,
     counting_query,
     function_query,
     histogram_query,
 )
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.mechanisms import Gaussian
-from simulator.training import ShuffledBatches
 
 COUNT = counting_query("hers")
 OTHERS = Database({"others": 2})
@@ -50,6 +47,3 @@ def test_bad_groups_are_one_line():
         Group(Group(ADD_REMOVE, 2), 2)
     with pytest.raises(NotApplicable, match="wrap the mechanism in RecordLevel"):
         histogram_query("ab").sensitivity(Group(ADD_REMOVE, 2))
-    batches = ShuffledBatches(Gaussian(clipped_sum(None, 0.0, 1.0), 1.0), 2)
-    with pytest.raises(NotApplicable, match="batches of equal size"):
-        batches.pair(OTHERS, OTHERS.add("hers", 2), Group(ADD_REMOVE, 2))

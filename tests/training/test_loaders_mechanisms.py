@@ -10,7 +10,7 @@ from scipy import stats
 from simulator.adversaries.contract import Challenge
 from simulator.auditing.declared.examining import require_declared
 from simulator.auditing.declared.verdict import FalseLikelihood
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Group
 from simulator.data.queries import clipped_sum
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import Gaussian
@@ -202,3 +202,10 @@ def test_draws_follow_the_declared_likelihoods():
     broken = Challenge(*cases[2][:2], OfThePublicSize(STEP, 0.5, 40, "sample"))
     with pytest.raises(FalseLikelihood, match="OfThePublicSize"):
         require_declared([broken], ADD_REMOVE, 5, draws=2048)
+
+
+def test_shuffled_batches_have_no_meaning_for_a_group():
+    others = Database({"others": 2})
+    batches = ShuffledBatches(Gaussian(clipped_sum(None, 0.0, 1.0), 1.0), 2)
+    with pytest.raises(NotApplicable, match="batches of equal size"):
+        batches.pair(others, others.add("hers", 2), Group(ADD_REMOVE, 2))

@@ -9,6 +9,7 @@ import pytest
 
 from simulator.adversaries import make
 from simulator.analysis.simulate import simulate
+from simulator.analysis.verification import library_adversaries
 from simulator.auditing import audit_answers
 from simulator.data.databases import ADD_REMOVE, Database
 from simulator.data.queries import counting_query
@@ -273,3 +274,8 @@ def test_a_filter_ends_the_training():
     )
     for view in result.views:
         assert [np.ndim(answer) > 0 for answer in view.answers] == [True, True, False, False]
+
+
+def test_dp_sgd_is_among_the_adversaries_that_are_checked_in_its_family():
+    names = library_adversaries(SubsampledGaussianDP(1.0, 0.01), 3)
+    assert "dp-sgd" in names

@@ -89,6 +89,8 @@ class Question:
         **event: Any,
     ) -> Question:
         """The question about a game, whose parts may be texts; raises InvalidInput."""
+        if not isinstance(setting, Setting):
+            raise InvalidInput(f"setting must be a Setting, not {setting!r:.80}")
         adversary, family = game_of(adversary, family, rounds)
         terms = setting.filter
         s = Specification(

@@ -244,6 +244,10 @@ def run(arguments: Sequence[str] | None) -> int:
             f"the operating system refused{where}: {error.strerror or error}",
             InvalidInput.exit_code,
         )
+    except ModuleNotFoundError as error:
+        gone = (error.name or "").startswith("simulator.")  # a shelf that another one stands on
+        text = f"{error.name} is not installed" if gone else process.internal_error(error)
+        code = print_error(text, InvalidInput.exit_code if gone else INTERNAL_ERROR)
     except Exception as error:
         code = print_error(process.internal_error(error), INTERNAL_ERROR)
     return code if isinstance(code, int) else 0

@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
 from simulator.theory.inverse import certain_inverse, crossing, falling_root
 
@@ -17,6 +18,8 @@ _SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
 _UP = 1.0 + 2.0**-49
 _CURVE_UP = 1.0 + 2.0**-42
 _UNDERFLOW = 1e-307
+LEAST_DELTA = 1e-300
+"""The least delta whose Gaussian is found."""
 _FAR = 40.0
 """Beyond it the normal tail is below the smallest double."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -104,9 +107,16 @@ def _mills_slope_far(t: Floats) -> Floats:
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The mu of the Gaussian pair with this delta(epsilon), up to rounding."""
+    """The mu of the Gaussian pair with this delta(epsilon), up to rounding.
+
+    Raises NotApplicable for a delta below LEAST_DELTA.
+    """
+    if delta < LEAST_DELTA:
+        raise NotApplicable(
+            f"a Gaussian curve is found for a delta from {LEAST_DELTA:g}, not {delta!r}"
+        )
     return crossing(
-        lambda mu: math.log(max(gaussian_delta(mu, epsilon), 1e-300) / delta),
+        lambda mu: math.log(max(gaussian_delta(mu, epsilon), LEAST_DELTA / 10.0) / delta),
         1e-4,
         60.0,
         xtol=1e-13,

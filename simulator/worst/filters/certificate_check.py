@@ -357,12 +357,12 @@ def gaussian_delta(epsilon: Decimal, square: Decimal) -> Decimal:
 
 
 def _below(z: Decimal) -> Decimal:
-    """Phi(z), by the series of erf with terms of one sign."""
+    """Phi(z), by the series of erf with terms of one sign, some z^2 of them."""
+    require(abs(z) <= 60, "grid: a Gaussian is too wide, or too narrow for the step")
     square, term = z * z, z / (2 * PI).sqrt() * (-z * z / 2).exp()
     total, odd = Decimal(0), 1
     while abs(term) > Decimal(10) ** (-DIGITS - 20) or odd < square:
-        total += term
-        odd += 2
+        total, odd = total + term, odd + 2
         term *= square / odd
     return Decimal(1) / 2 + total
 

@@ -177,3 +177,8 @@ def test_no_epsilon_is_finite_where_leaks_are_more_probable_than_delta():
     leaky = make("fixed-worst-case", family, 5)
     with pytest.raises(Refusal, match="infinite losses alone are more probable than delta = 1e-06"):
         estimate_rare(leaky, family, 5, 2000, delta=1e-6, method="plain", seed=1)
+
+
+def test_a_setting_that_is_none_is_one_line():
+    with pytest.raises(InvalidInput, match="setting must be a Setting"):
+        estimate_rare("press-when-ahead", "pure:0.2", 3, 10, epsilon=0.1, setting=None)

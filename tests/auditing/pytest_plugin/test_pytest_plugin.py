@@ -187,7 +187,7 @@ def test_nothing_is_printed_and_little_loaded_when_unused(session, pytester):
 def test_the_distribution_announces_the_plugin():
     project = tomllib.loads((stages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["entry-points"]["pytest11"] == {
-        "dpcompose": "simulator.auditing.pytest_plugin"
+        "dpcompose": "simulator.doors.pytest_plugin"
     }
 
 

@@ -9,6 +9,7 @@ import copy
 import json
 import math
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 
@@ -328,3 +329,12 @@ def test_the_base_is_accepted_and_the_second_checker_agrees(name):
         assert reached(document) == pytest.approx(rows, rel=1e-9)
     if name in ("mixed", "pure"):
         assert 0.3 * least < played(document) <= least
+
+
+@pytest.mark.parametrize(
+    ("square", "step"), [(1e10, 1e3), (1e9, 1.0), (1e-6, 0.5)], ids=["wide", "pool", "narrow"]
+)
+def test_a_gaussian_that_the_lattice_does_not_hold_is_refused_at_once(square, step):
+    """Its tail far out would be a series without end."""
+    with pytest.raises(Refused, match="grid:"):
+        certificate_check.gaussian(Decimal(square), Decimal(step))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from simulator.errors import NotApplicable
 from simulator.theory import BoundedRange, GaussianDP, parse_filter
 from simulator.worst import worst_case
 
@@ -46,3 +47,10 @@ def test_the_gaussian_filter_is_exact():
     menu = "gdp:0.1,gdp:0.2"
     found = worst_case(menu, filter=filter_, epsilon=1.0, seconds=2, tolerance=0.2)
     assert 0.1 * DELTA < found.delta.lower <= DELTA
+
+
+@pytest.mark.parametrize("name", ["gaussian", "residue", "clt"])
+def test_a_delta_below_what_doubles_hold_is_refused_in_one_line(name):
+    with pytest.raises(NotApplicable, match="for a delta from 1e-300"):
+        parse_filter(f"{name}:1,1e-310").fresh()
+    assert parse_filter("gaussian:1,1e-290").mu < parse_filter("gaussian:1,1e-6").mu
