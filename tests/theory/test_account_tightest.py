@@ -24,7 +24,7 @@ def account(parts):
     return found
 
 
-@pytest.mark.parametrize("parts", mixes(12), ids=str)
+@pytest.mark.parametrize("parts", list(mixes(12)), ids=str)
 def test_an_account_is_at_most_its_own_rows(parts):
     held = account(parts)
     upper = held.epsilon(1e-6).upper
