@@ -235,12 +235,11 @@ def count_changes(database_0: Database, database_1: Database) -> Mapping[Hashabl
     Cached for recent pairs: an adaptive adversary sends new queries on the same databases.
     """
     before, after = dict(database_0.records()), dict(database_1.records())
-    if before == after:
-        return MappingProxyType({})
-    # dict.fromkeys and not a set: the order, hence the error text, is the same in every process.
-    keys = dict.fromkeys(chain(before, after))
-    moved = {record: after.get(record, 0) - before.get(record, 0) for record in keys}
-    return MappingProxyType({record: n for record, n in moved.items() if n})
+    changed = {record for record, _ in before.items() ^ after.items()}
+    # in the order of the records, so that the error text is the same in every process
+    keys = chain(before, after) if len(changed) > 1 else changed
+    moved = {r: after.get(r, 0) - before.get(r, 0) for r in keys if r in changed}
+    return MappingProxyType(moved)
 
 
 @dataclass(frozen=True)
