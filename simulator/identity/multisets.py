@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from hashlib import blake2b
 from itertools import chain
+from operator import methodcaller
 from typing import Any
+
+import numpy as np
 
 _WRITTEN = frozenset({int, float, bool, str, bytes, type(None)})
 """Types whose texts are different for different values, and alike in every process."""
-MODULUS = 1 << 256
+MODULUS = 1 << 512
 
 
 def total(counts: Mapping[Hashable, int]) -> int | None:
@@ -20,15 +23,17 @@ def total(counts: Mapping[Hashable, int]) -> int | None:
     if not _are_written(counts):
         return None
     try:
-        return sum(map(term, counts.items())) % MODULUS
-    except ValueError:  # Python refuses to write very many digits
+        texts = map(str.encode, map(repr, counts.items()))
+        digests = b"".join(map(methodcaller("digest"), map(blake2b, texts)))
+    except ValueError:  # very many digits, or half of a surrogate pair
         return None
+    words = np.frombuffer(digests, "<u4").reshape(-1, 16).sum(axis=0, dtype=np.uint64)
+    return sum(word << 32 * place for place, word in enumerate(words.tolist())) % MODULUS
 
 
 def term(pair: tuple[Hashable, int]) -> int:
     """Return the digest of a record and its count."""
-    text = repr(pair).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=32).digest(), "little")
+    return int.from_bytes(blake2b(repr(pair).encode()).digest(), "little")
 
 
 def moved(before: int, record: Hashable, counts: tuple[int, int]) -> int | None:

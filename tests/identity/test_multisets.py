@@ -85,5 +85,16 @@ def test_a_number_of_too_many_digits_is_left_to_the_walk():
     assert not same(Database([*PEOPLE, 10**5000]), Database([*PEOPLE, 10**5000 + 1]))
 
 
+def test_a_total_is_the_sum_of_the_terms():
+    counts = {"alice": 3, ("bob", 1.5): 1, -0.0: 2, None: 7}
+    assert multisets.total(counts) == sum(map(multisets.term, counts.items())) % multisets.MODULUS
+
+
+def test_half_of_a_surrogate_pair_is_left_to_the_walk():
+    database = Database([*PEOPLE, "\ud800"])
+    assert multisets.total({"\ud800": 1}) == multisets.term(("\ud800", 1))  # written as \\ud800
+    assert not same(database, Database([*PEOPLE, "\ud801"]))
+
+
 def test_a_small_database_keeps_the_digest_that_stored_runs_have():
     assert Database(["alice"]).content_digest() is None
