@@ -20,6 +20,7 @@ row n still sees, P and Q its laws in the two experiments. V_n is convex, falls,
 4. Bounded range: losses are in [t - eps, t] for a t in [0, eps], and with E_P[Q/P] = 1 the value
    is at most that of two losses, t and t - eps.
 5. A play beyond the rows has spent at most epsilon in all: (1 - e^(epsilon - loss))+ is 0 there.
+   Deltas of rounds add up. Both sums are compared in binary64, see ``SUMS``.
 6. Rounds of the pool take from a Gaussian pair of mu^2 = squares + floor, which is composed with
    row n; a small pure round takes what :func:`small_round_fits` bounds.
 """
@@ -47,12 +48,23 @@ FINE, WIDER = 60, 1.06
 """Losses of sampled Gaussians beyond so many steps are spread to points farther apart."""
 
 
+SUMS = Fraction(1, 2**51)
+"""Relative rounding of a filter's sums of epsilons and of deltas, and of its comparisons."""
+
+
 class NotProved(Exception):
-    """A certificate that this checker does not accept, with one line that says why."""
+    """A certificate that this checker does not accept, with one line that says why.
+
+    ``reached`` is the delta of its rows, where only that is too large.
+    """
+
+    def __init__(self, why: str, reached: float | None = None) -> None:
+        super().__init__(why)
+        self.reached = reached
 
 
-def proved_delta(text: str) -> Fraction:
-    """The delta at epsilon that no adversary exceeds, at most the promise; raises NotProved."""
+def proved_delta(text: str) -> float:
+    """The delta at epsilon, without rounds' own, that no adversary exceeds; or NotProved."""
     stored = _read(text)
     row = _values(stored)[stored["rows"]]
     pool = Fraction(stored["pool"]["squares"]) + Fraction(stored["pool"]["floor"])
@@ -66,11 +78,10 @@ def proved_delta(text: str) -> Fraction:
     share = MP.expm1(epsilon - grid["start"] * step) / MP.expm1(step)
     share = min(max(Fraction(_down(share)), Fraction(0)), Fraction(1))
     found = low - share * (low - high) if high <= low else high
-    _say(
-        found + Fraction(stored["rounds_delta"]) <= Fraction(stored["delta"]),
-        f"the rows reach {float(found)!r}",
-    )
-    return found
+    own, epsilon_, delta = (Fraction(stored[n]) for n in ("rounds_delta", "epsilon", "delta"))
+    if found + own + SUMS * (own + epsilon_) > delta:
+        raise NotProved("the rows reach more than delta", float(found))
+    return float(found)
 
 
 def _say(holds: bool, why: str) -> None:
