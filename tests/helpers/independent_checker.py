@@ -136,6 +136,7 @@ def _read(text: str) -> dict[str, Any]:
     squares, floor = found["pool"]["squares"], found["pool"]["floor"]
     for number in (found["epsilon"], found["delta"], found["grid"]["step"]):
         _positive(number)
+    _say(found["delta"] < 1, "a delta that promises nothing")
     for number in (found["rounds_delta"], squares, floor):
         _say(number == 0 or _positive(number), "a negative number")
     _say((squares == 0) == (floor == 0), "half a pool")
@@ -295,8 +296,8 @@ class RangeMean(NamedTuple):
     def __call__(self, row: np.ndarray, step: float) -> np.ndarray:
         wide, points, size = _extended(row, step, self.steps), len(row), self.steps
         high = _high_shares(size, step)
-        growth, rest = _range_constants(size, step)
-        best = np.zeros(points)
+        growth, rest, highest = _range_constants(size, step)
+        best = before = down_before = up_before = np.zeros(points)
         for k in range(size + 1):
             down = wide[size - k : size - k + points]  # after the larger loss, of k steps
             up = wide[2 * size - k : 2 * size - k + points]
@@ -309,6 +310,7 @@ class RangeMean(NamedTuple):
                 tilt = np.abs(now - before) * (1.0 - UNIT) - 16 * UNIT * np.maximum(now, before)
                 over = np.maximum(arc - np.maximum(tilt, 0.0), 0.0)
                 top = np.divide(over * over, 4.0 * arc, out=np.zeros(points), where=arc > 0.0)
+                top = np.minimum(top, arc * highest)
                 best = np.maximum(best, (np.maximum(now, before) + top) * (1.0 + 32 * UNIT))
             before, down_before, up_before = now, down, up
         return best
@@ -325,18 +327,19 @@ def _high_shares(size: int, step: float) -> list[tuple[float, float]]:
 
 
 @lru_cache(maxsize=1000)
-def _range_constants(size: int, step: float) -> tuple[float, float]:
-    """What multiplies the falls of both ends in the arc between two points.
+def _range_constants(size: int, step: float) -> tuple[float, float, float]:
+    """What multiplies the falls of both ends in the arc between two points, and its greatest share.
 
     With z = e^-loss from a to b and weights p(z) = (E - 1/z)/(E - 1) on the larger loss, where
     E = e^range, the value times z is a parabola: over the chord it has the height
     (E F - G)/(E - 1) (z - a)(b - z)/((b - a) z), F and G the falls of the row at both losses. With
     the share w = (z - a) b/((b - a) z) of b, the last factor is w (1 - w)(b - a)/(b - w (b - a)),
-    at most w (1 - w)(b - a)/a = w (1 - w)(e^step - 1).
+    at most w (1 - w)(b - a)/a = w (1 - w)(e^step - 1), and nowhere above tanh(step/4).
     """
     h = _mp(step)
     arc = MP.expm1(h) / MP.expm1(size * h)
-    return _up(arc * MP.exp(size * h)), max(_down(arc), 0.0)
+    highest = MP.tanh(h / 4) / MP.expm1(h)
+    return _up(arc * MP.exp(size * h)), max(_down(arc), 0.0), _up(highest)
 
 
 @lru_cache(maxsize=20_000)

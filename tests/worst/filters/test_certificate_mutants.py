@@ -10,6 +10,7 @@ import json
 import math
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -18,8 +19,8 @@ import pytest
 from simulator.worst import certified_filter, worst_case
 from simulator.worst.filters import certificate_check
 from simulator.worst.filters.certificate_format import Refused, digest_of, read
-from simulator.worst.filters.certified import CertifiedFilter
-from tests.helpers.independent_checker import NotProved, proved_delta
+from simulator.worst.filters.certified import CertifiedFilter, small_cost
+from tests.helpers.independent_checker import NotProved, proved_delta, small_round_fits
 from tests.helpers.played_rows import played
 
 BASES = {
@@ -338,3 +339,31 @@ def test_a_gaussian_that_the_lattice_does_not_hold_is_refused_at_once(square, st
     """Its tail far out would be a series without end."""
     with pytest.raises(Refused, match="grid:"):
         certificate_check.gaussian(Decimal(square), Decimal(step))
+
+
+def test_the_rounding_of_the_sum_of_deltas_is_not_given_away():
+    """Sums of epsilons and of deltas are each compared within their own rounding."""
+    document = base("pure") | {"delta": 0.9, "rounds_delta": 0.5}
+    rows = verdict(document | {"digest": digest_of(document)})[2]
+    both = Fraction(rows) + Fraction(0.5) + Fraction(document["epsilon"]) / 2**50
+    for more, holds in ((Fraction(1, 4), False), (Fraction(2), True)):
+        document["delta"] = float(both + more * Fraction(0.5) / 2**50)
+        document["digest"] = digest_of(document)
+        assert (verdict(document)[0] is not None) == holds
+
+
+def test_a_delta_of_one_promises_nothing():
+    document = base("pure") | {"delta": 1.0}
+    document["digest"] = digest_of(document)
+    assert verdict(document)[:2] == (None, "delta: must be below 1, a larger one promises nothing")
+    assert second_verdict(document) == (False, None)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.05, 0.2])
+@pytest.mark.parametrize("ratio", [0.01, 0.3, 1.0])
+def test_a_small_round_takes_from_the_pool_what_it_costs(epsilon, ratio):
+    """By total variation in 40 digits; two thirds of the cost do not hold."""
+    floor = epsilon * epsilon / ratio
+    cost = small_cost(epsilon, floor)
+    assert small_round_fits(epsilon, floor, cost)
+    assert not small_round_fits(epsilon, floor, cost / 1.5)
