@@ -35,7 +35,7 @@ from simulator.engine.sampling import (
     parse_sampling,
     rounded,
 )
-from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
+from simulator.engine.weight_bounds import psi_bound_at
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
 from simulator.foundations.stages import stage
 from simulator.runner.progress import Progress
@@ -228,7 +228,7 @@ def guard(rehearsals: Rehearsals, epsilon: float, beside: RoundByRound) -> Sampl
 def bounded_in_advance(rehearsals: Rehearsals, one: Tilted, epsilon: float) -> bool:
     """Whether the bound on the weighted variable is useful for the number of trials."""
     s = rehearsals.specification
-    psi = total_psi_bound(replace(s, sampling=one), rehearsals.b)
+    psi = psi_bound_at(s, rehearsals.b, one.theta)
     if not math.isfinite(psi):
         return False
     value = summarised(rehearsals.play(one), epsilon).log_value
