@@ -27,7 +27,7 @@ from simulator.engine.block import covering_engine
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
-from simulator.engine.weight_bounds import total_psi_bound, weight_exponent
+from simulator.engine.weight_bounds import weight_exponents
 from simulator.foundations.curves import Several
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import require_distinguishable
@@ -321,12 +321,10 @@ class Result(Measured):
         self, of: Callable[[float, float, float], float], experiment: int, point: float
     ) -> float | None:
         """The logarithm of the bound ``of`` weighted values at the point, or None."""
-        exponent = weight_exponent(self.specification.sampling)
-        if exponent is None or experiment not in self.sample:
+        if experiment not in self.sample:
             return None
-        theta, offset = exponent
-        psi = total_psi_bound(self.specification, experiment)
-        return of(theta, psi + offset, point) if np.isfinite(psi) else None
+        exponents = weight_exponents(self.specification, experiment)
+        return None if exponents is None else max(of(theta, m, point) for theta, m in exponents)
 
     def plot(self, of: str = "delta", ax: Any = None, *, confidence: float = 0.95) -> Any:
         """Draw the result with the bounds on it; return the matplotlib axes.
