@@ -77,17 +77,17 @@ def test_many_random_programs_have_the_law_of_a_walk_over_all_answers():
 
 @pytest.mark.parametrize("broken", ["<", "+", "//", "in"])
 def test_a_broken_reader_is_found(monkeypatch, broken):
-    right = programs._on_known
+    right = programs.on_known
     wrong = {"<": lambda a, b: a <= b, "+": lambda a, b: a + b + 1, "//": lambda a, b: int(a / b)}
 
-    def reader(operation, base, table):
-        if operation == broken and base == "int":
-            return wrong[operation]
-        if broken == "in" and operation == "among":
+    def reader(do):
+        if do.operation == broken and do.base == "int":
+            return wrong[broken]
+        if broken == "in" and do.operation == "among":
             return lambda x: False
-        return right(operation, base, table)
+        return right(do)
 
-    monkeypatch.setattr(programs, "_on_known", reader)
+    monkeypatch.setattr(programs, "on_known", reader)
 
     def is_found(seed):
         try:

@@ -19,6 +19,7 @@ from simulator.adversaries.program.forms import (
     Slot,
     Span,
     Static,
+    Table,
     Value,
 )
 from simulator.adversaries.program.operations import TYPED
@@ -98,7 +99,7 @@ class Emitter:
     # --- operations -----------------------------------------------------------------------------
 
     def do(self, target: Slot, operation: str, operands: Sequence[Operand], base: str,
-           table: tuple[Any, ...] = ()) -> Slot:  # fmt: skip
+           table: tuple[Any, ...] | Table = ()) -> Slot:  # fmt: skip
         """Append an operation to the segment."""
         self.segment.does.append(Do(target, operation, tuple(operands), base, table))
         return target

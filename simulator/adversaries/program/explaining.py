@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import Any
 
 from simulator.adversaries.contract import Rule
-from simulator.adversaries.program.forms import Branch, Machine, MenuEntry, NotRead, Wait
+from simulator.adversaries.program.forms import Branch, Machine, MenuEntry, NotRead, Slot, Wait
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 
@@ -40,7 +40,10 @@ def _lines(machine: Machine) -> Iterator[str]:
         states.setdefault(wait.resume)
     after = {wait.resume: wait for wait in machine.waits}
     for state in states:
-        sent = sorted({wait.entry for wait in _next_waits(machine, state)})
+        entries = {wait.entry for wait in _next_waits(machine, state)}
+        sent = sorted(each for each in entries if not isinstance(each, Slot))
+        if len(sent) < len(entries):
+            sent = list(range(len(machine.menu)))
         ends = _may_stop(machine, state)
         listed = " or ".join(map(str, sent)) if len(sent) <= FEW else f"one of {len(sent)} entries"
         moves = f"sends {listed}" if sent else "sends nothing"
