@@ -4,7 +4,7 @@ from simulator.adversaries import Rule
 from simulator.adversaries.program.forms import Slot
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
-from simulator.engine.enumerated.programs import Program
+from simulator.engine.enumerated.programs import FollowedProgram
 from tests.helpers.games import PRESS
 
 
@@ -18,6 +18,6 @@ def ways(step, state, rounds, answer):
     assert isinstance(first.end, int), "the step keeps an object"
     known = {do.target: do.operands[0] for do in first.does}
     slot = Slot("answer", "float")
-    for way in Program(machine).ways_on(first.end, known, slot, rounds, answer):
+    for way in FollowedProgram(machine).ways_on(first.end, known, slot, rounds, answer):
         kept = way.state[1:]
         yield way._replace(state=kept[0] if len(kept) == 1 else kept)

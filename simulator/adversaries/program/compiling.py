@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.program.forms import (
+    ArrayTable,
     Branch,
     Do,
     Machine,
     Operand,
     Segment,
     Slot,
-    Table,
     Wait,
 )
 from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
@@ -248,7 +248,7 @@ class StepWriter:
     def table(self, do: Do) -> str:
         """The name of a table."""
         types = {"int": np.int64, "float": np.float64, "bool": np.bool_}
-        held = do.table.values if isinstance(do.table, Table) else do.table
+        held = do.table.values if isinstance(do.table, ArrayTable) else do.table
         values: np.ndarray = np.array(held, dtype=types[do.base])
         for name, held in self.tables.items():
             if held.dtype == values.dtype and held.tobytes() == values.tobytes():

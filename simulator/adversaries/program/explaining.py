@@ -17,18 +17,16 @@ MOST_SHOWN, FEW, WIDEST = 12, 4, 110
 
 def explained(adversary: Callable[..., Any]) -> list[str]:
     """Lines on the program of an adversary, or on why it has none."""
-    if isinstance(adversary, Rule):
-        lines = [f"  {number}: {entry.mechanism!r}" for number, entry in enumerate(adversary.menu)]
-        return [f"{adversary.name} is a rule: its step plays compiled", "Menu:", *lines]
     try:
         machine = machine_of(read(adversary))
     except NotRead as refused:
         return [f"It plays in Python, as its source is not in the closed form: {refused}"]
-    return list(_lines(machine))
+    large = "" if isinstance(adversary, Rule) else " in large games"
+    first = f"{machine.name} is a program: it plays compiled{large}, with equal draws"
+    return [first, *_lines(machine)]
 
 
 def _lines(machine: Machine) -> Iterator[str]:
-    yield f"{machine.name} is a program: it plays compiled in large games, with equal draws"
     yield "Menu:"
     for number, entry in enumerate(machine.menu[:MOST_SHOWN]):
         yield f"  {number}: {shorten(_shown(entry), WIDEST, placeholder=' ...')}"

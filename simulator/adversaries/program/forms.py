@@ -77,6 +77,9 @@ class End:
 
 
 Instruction = Apply | Jump | Pause | End
+CHOSEN = "chosen"
+"""The first word of variables that hold one of two numbers which are written down, in a rule. Play
+decides them: a compiler makes no branch of them, which would be mispredicted."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ class Coins:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ArrayTable:
     """Numbers of an array, in the order of its memory."""
 
     values: np.ndarray
@@ -188,7 +191,7 @@ class Do:
     operation: str
     operands: tuple[Operand, ...]
     base: str = ""
-    table: tuple[Any, ...] | Table = ()
+    table: tuple[Any, ...] | ArrayTable = ()
 
 
 @dataclass(frozen=True)

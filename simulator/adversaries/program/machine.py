@@ -16,6 +16,7 @@ from simulator.adversaries.program.calls import Calls
 from simulator.adversaries.program.emitting import Options
 from simulator.adversaries.program.flow import few_values, leaders, live_before
 from simulator.adversaries.program.forms import (
+    CHOSEN,
     Apply,
     Branch,
     Coins,
@@ -146,7 +147,8 @@ class Builder(Calls):
     @property
     def lifts(self) -> bool:
         """Whether a number that is assigned is left to play, though it is known here."""
-        return not (self.target[0].isdigit() or self.target in self.few)
+        chosen = self.target.startswith(f"{CHOSEN} ")
+        return chosen or not (self.target[0].isdigit() or self.target in self.few)
 
     def jumped(self, jump: Jump, at: int, known: dict[str, Value]) -> int | Branch:
         """The end of a segment by a jump."""

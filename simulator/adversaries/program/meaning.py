@@ -11,13 +11,13 @@ import numpy as np
 from simulator.adversaries.program.emitting import Emitter, Options, Test
 from simulator.adversaries.program.fixed import attribute_of, is_plain
 from simulator.adversaries.program.forms import (
+    ArrayTable,
     Coins,
     Operand,
     Several,
     Slot,
     Span,
     Static,
-    Table,
     Value,
 )
 from simulator.adversaries.program.operations import KINDS, STATIC, TYPED
@@ -245,7 +245,7 @@ class Meaning(Emitter):
                 flat = self.do(self.scratch("int"), "flat", (flat, within), "int", (size,))
         assert flat is not None
         key = "table", id(held)
-        table = self.computed(key, lambda: Table(held.ravel().copy()))
+        table = self.computed(key, lambda: ArrayTable(held.ravel().copy()))
         self.kept[id(held)] = held
         slot = Slot(self.target, kind)
         return self.do(slot, "lookup", (flat,), slot.base, table.value)

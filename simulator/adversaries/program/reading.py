@@ -49,7 +49,7 @@ def _read_rule(rule: Rule) -> Listing:
     node = source.tree
     if source.generates:
         raise NotRead(source.file, node.lineno, "this step is a generator function")
-    reader = Reader(source.file)
+    reader = Reader(source.file, of_rule=True)
     reader.apply("constant", (), node, rule.state, "state")
     reader.apply("constant", (), node, math.nan, "answer")
     start, coins = reader.here(), "the coins"

@@ -19,7 +19,7 @@ from simulator.adversaries.program.reading import read
 from simulator.adversaries.program.rules import ProgramRule
 from simulator.engine.compiled.menu import Menu, no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of
-from simulator.engine.enumerated.programs import Program, RoundMatters, Way, key_of_state
+from simulator.engine.enumerated.programs import FollowedProgram, RoundMatters, Way, key_of_state
 from simulator.engine.enumerated.state_count import INSTEAD, Census
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.foundations.stages import in_stages
@@ -63,7 +63,7 @@ class _Enumeration:
         self.census = Census(rounds)
         self.off_menu: list[tuple[int, Way, str]] = []
         rule = menu.rule
-        self.program = Program(
+        self.program = FollowedProgram(
             rule.machine if isinstance(rule, ProgramRule) else machine_of(read(rule))
         )
 

@@ -10,7 +10,7 @@ import math
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from simulator.theory.inverse import first_without
 
@@ -37,6 +37,7 @@ class Line:
     name: str
     low: float
     high: float
+    _: KW_ONLY
     spacing: float = 0.0
     origin: float = 0.0
     lattice: bool = False

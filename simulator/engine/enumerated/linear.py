@@ -21,7 +21,7 @@ Outcomes = list[tuple[Any, Lines]]
 """Values, each with the parts of the intervals where an operation has it."""
 
 
-class Refused(Exception):
+class NotFollowed(Exception):
     """An operation whose result is not known by intervals; ``line`` is the number's place."""
 
     def __init__(self, line: int, what: str) -> None:
@@ -29,7 +29,7 @@ class Refused(Exception):
         self.line = line
 
 
-class Linear:
+class LinearNumber:
     """A linear function of a number that is not known.
 
     Attributes
@@ -51,20 +51,20 @@ class Linear:
         value = number
         for operation, by in self.steps:
             if operation == "+":
-                value += by.at(number) if isinstance(by, Linear) else by
+                value += by.at(number) if isinstance(by, LinearNumber) else by
             elif operation == "*":
                 value *= by
             else:
                 value /= by
         return value
 
-    def after(self, step: str, by: Any, scale: float, shift: float) -> Linear:
+    def after(self, step: str, by: Any, scale: float, shift: float) -> LinearNumber:
         """The function after one more step."""
         if not math.isfinite(scale) or not math.isfinite(shift):
-            raise Refused(self.line, "arithmetic with a number that is not finite")
+            raise NotFollowed(self.line, "arithmetic with a number that is not finite")
         if scale == 0.0 != self.scale and by != 0.0:
-            raise Refused(self.line, "a product that is smaller than any double")
-        return Linear(self.line, scale, shift, (*self.steps, (step, by)))
+            raise NotFollowed(self.line, "a product that is smaller than any double")
+        return LinearNumber(self.line, scale, shift, (*self.steps, (step, by)))
 
     def end(self, value: float, inclusive: bool, line: Line) -> float:
         """The number at which the rounded arithmetic passes a value."""
@@ -82,47 +82,47 @@ def with_line(lines: Lines, place: int, line: Line) -> Lines:
     return (*lines[:place], line, *lines[place + 1 :])
 
 
-def negated(x: Linear) -> Linear:
+def negated(x: LinearNumber) -> LinearNumber:
     """Return -x."""
     return x.after("*", -1.0, -x.scale, -x.shift)
 
 
-def added(x: Any, y: Any) -> Linear:
+def added(x: Any, y: Any) -> LinearNumber:
     """Return x + y, of which one is linear, or both."""
-    if not isinstance(x, Linear):
+    if not isinstance(x, LinearNumber):
         x, y = y, x
-    if not isinstance(y, Linear):
-        found: Linear = x.after("+", y, x.scale, x.shift + y)
+    if not isinstance(y, LinearNumber):
+        found: LinearNumber = x.after("+", y, x.scale, x.shift + y)
         return found
     if x.line != y.line:
-        raise Refused(max(x.line, y.line), "a sum of two numbers that are not known in advance")
+        raise NotFollowed(max(x.line, y.line), "a sum of two unknown numbers")
     if x.scale * y.scale >= 0.0:
         found = x.after("+", y, x.scale + y.scale, x.shift + y.shift)
         return found
     if {*x.steps, *y.steps} <= {("*", -1.0)}:
-        return Linear(x.line, 0.0)
-    raise Refused(x.line, "a difference of multiples of a number, which rounds")
+        return LinearNumber(x.line, 0.0)
+    raise NotFollowed(x.line, "a difference of multiples of a number, which rounds")
 
 
-def multiplied(x: Any, y: Any) -> Linear:
+def multiplied(x: Any, y: Any) -> LinearNumber:
     """Return x * y, of which one is known."""
-    if not isinstance(x, Linear):
+    if not isinstance(x, LinearNumber):
         x, y = y, x
-    if isinstance(y, Linear):
-        raise Refused(max(x.line, y.line), "a product of two numbers that are not known in advance")
-    found: Linear = x.after("*", y, x.scale * y, x.shift * y)
+    if isinstance(y, LinearNumber):
+        raise NotFollowed(max(x.line, y.line), "a product of two unknown numbers")
+    found: LinearNumber = x.after("*", y, x.scale * y, x.shift * y)
     return found
 
 
-def divided(x: Any, y: Any) -> Linear:
+def divided(x: Any, y: Any) -> LinearNumber:
     """Return x / y, of a y that is known and not 0."""
-    if isinstance(y, Linear):
-        raise Refused(y.line, "a division by a number that is not known in advance")
-    found: Linear = x.after("/", y, x.scale / y, x.shift / y)
+    if isinstance(y, LinearNumber):
+        raise NotFollowed(y.line, "a division by a number that is not known in advance")
+    found: LinearNumber = x.after("/", y, x.scale / y, x.shift / y)
     return found
 
 
-def below(x: Linear, value: float, inclusive: bool, lines: Lines) -> Outcomes:
+def below(x: LinearNumber, value: float, inclusive: bool, lines: Lines) -> Outcomes:
     """Whether x is below a number (or at it)."""
     if x.scale == 0.0:
         return [(x.shift <= value if inclusive else x.shift < value, lines)]
@@ -136,7 +136,7 @@ def below(x: Linear, value: float, inclusive: bool, lines: Lines) -> Outcomes:
             for is_below, part in line.parts(x.end(value, inclusive, line))]  # fmt: skip
 
 
-def equal(x: Linear, value: float, lines: Lines) -> Outcomes:
+def equal(x: LinearNumber, value: float, lines: Lines) -> Outcomes:
     """Whether x equals a number; a continuous number that is not rounded never does."""
     if x.scale == 0.0:
         return [(x.shift == value, lines)]
@@ -158,14 +158,14 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 def compared(sign: str, x: Any, y: Any, lines: Lines) -> Outcomes:
     """A comparison, of which one side is linear, or both."""
-    if not isinstance(x, Linear):
+    if not isinstance(x, LinearNumber):
         sign, x, y = MIRRORED[sign], y, x
-    if isinstance(y, Linear):
+    if isinstance(y, LinearNumber):
         if x is y:
             return [(sign in ("<=", ">=", "=="), lines)]
         if x.line != y.line:
             what = "a comparison of two numbers that are not known in advance"
-            raise Refused(max(x.line, y.line), what)
+            raise NotFollowed(max(x.line, y.line), what)
         x, y = added(x, negated(y)), 0.0
     value = float(y)
     if value != value:
@@ -177,14 +177,14 @@ def compared(sign: str, x: Any, y: Any, lines: Lines) -> Outcomes:
     return found if sign in ("<", "<=") else negation(found)
 
 
-def floored(x: Linear, lines: Lines) -> Outcomes:
+def floored(x: LinearNumber, lines: Lines) -> Outcomes:
     """The whole numbers that x is rounded down to."""
     if x.scale == 0.0:
         return [(math.floor(x.shift), lines)]
     line = lines[x.line]
     low, high = sorted((x.at(line.low), x.at(line.high)))
     if not high - low <= MOST_CELLS:
-        raise Refused(x.line, "a whole number of one that is not known in advance, and unbounded")
+        raise NotFollowed(x.line, "a whole number of one that is not known, and unbounded")
     found: Outcomes = []
     for whole in range(math.floor(low), math.ceil(high)):
         parts = below(x, whole + 1, False, lines)
@@ -196,7 +196,7 @@ def floored(x: Linear, lines: Lines) -> Outcomes:
     return [*found, (math.floor(high), lines)]
 
 
-def truncated(x: Linear, lines: Lines) -> Outcomes:
+def truncated(x: LinearNumber, lines: Lines) -> Outcomes:
     """The whole numbers that x is rounded to, towards 0."""
     found: Outcomes = []
     for is_below, part in below(x, 0.0, False, lines):
@@ -204,19 +204,19 @@ def truncated(x: Linear, lines: Lines) -> Outcomes:
     return found
 
 
-def ceiled(x: Linear, lines: Lines) -> Outcomes:
+def ceiled(x: LinearNumber, lines: Lines) -> Outcomes:
     """The whole numbers that x is rounded up to."""
     return [(-whole, part) for whole, part in floored(negated(x), lines)]
 
 
 def quotient(x: Any, y: Any, lines: Lines) -> Outcomes:
     """Return x // y of a continuous x; of atoms Python's is not the floor of x / y."""
-    if isinstance(y, Linear) or (lines[x.line].spacing and y != 1.0):
-        raise Refused((y if isinstance(y, Linear) else x).line, "a rounded division")
+    if isinstance(y, LinearNumber) or (lines[x.line].spacing and y != 1.0):
+        raise NotFollowed((y if isinstance(y, LinearNumber) else x).line, "a rounded division")
     return [(float(whole), part) for whole, part in floored(divided(x, y), lines)]
 
 
-def absolute(x: Linear, lines: Lines) -> Outcomes:
+def absolute(x: LinearNumber, lines: Lines) -> Outcomes:
     """Return |x|."""
     return [(negated(x) if is_below else x, part)
             for is_below, part in below(x, 0.0, False, lines)]  # fmt: skip
@@ -238,7 +238,7 @@ OPERATIONS: dict[str, Callable[..., Outcomes]] = {
     "abs": absolute, "fabs": absolute, "int": truncated, "floor": floored, "ceil": ceiled,
     "+": lambda x, y, lines: certain(added(x, y), lines),
     "-": lambda x, y, lines: certain(
-        added(x, negated(y) if isinstance(y, Linear) else -y), lines
+        added(x, negated(y) if isinstance(y, LinearNumber) else -y), lines
     ),
     "*": lambda x, y, lines: certain(multiplied(x, y), lines),
     "/": lambda x, y, lines: certain(divided(x, y), lines),

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulator.adversaries.program.forms import (
+    ArrayTable,
     Branch,
     Do,
     Machine,
     Operand,
     Place,
     Slot,
-    Table,
     Wait,
 )
 from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
@@ -29,10 +29,10 @@ from simulator.engine.enumerated.linear import (
     MOST_CELLS,
     OF_THE_ROUND,
     OPERATIONS,
-    Linear,
+    LinearNumber,
     Lines,
+    NotFollowed,
     Outcomes,
-    Refused,
     added,
     compared,
     multiplied,
@@ -79,7 +79,7 @@ class Way(NamedTuple):
     probability: float
 
 
-class Path(NamedTuple):
+class StepPath(NamedTuple):
     """A place on a way through a step: the next operation, and what is known there."""
 
     segment: int
@@ -90,7 +90,7 @@ class Path(NamedTuple):
     outcomes: int
 
 
-class Program:
+class FollowedProgram:
     """A machine whose steps are followed."""
 
     def __init__(self, machine: Machine) -> None:
@@ -127,12 +127,12 @@ class Program:
         first, last = rounds
         spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
         lines = (
-            Line("answer", -math.inf, math.inf, spacing, origin),
-            Line("round", first - 0.5, last + 0.5, 1.0, float(first)),
+            Line("answer", -math.inf, math.inf, spacing=spacing, origin=origin),
+            Line("round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first)),
         )
         if slot is not None:
-            known[slot] = Linear(ANSWER) if isinstance(answer, tuple) else answer
-        todo, count = [Path(segment, 0, known, lines, 1.0, 0)], 0
+            known[slot] = LinearNumber(ANSWER) if isinstance(answer, tuple) else answer
+        todo, count = [StepPath(segment, 0, known, lines, 1.0, 0)], 0
         while todo:
             found = self._followed(todo.pop(), todo, rounds)
             if found is not None:
@@ -141,7 +141,9 @@ class Program:
                     raise NotApplicable(f"one step has more than {MOST_WAYS} ways")
                 yield found
 
-    def _followed(self, path: Path, todo: list[Path], rounds: tuple[int, int]) -> Way | None:
+    def _followed(
+        self, path: StepPath, todo: list[StepPath], rounds: tuple[int, int]
+    ) -> Way | None:
         """Follow a path up to a round; put on ``todo`` what else it may do.
 
         Returns None where it has no probability.
@@ -159,7 +161,7 @@ class Program:
                     if math.prod((line.probability for line in lines), start=factor) <= 0.0:
                         return None
                     raise _may_stop(place) from None
-                except Refused as refused:
+                except NotFollowed as refused:
                     if lines[refused.line].name == "round":
                         raise RoundMatters from None
                     raise _refusal(place, f"{refused} ({lines[refused.line].name})") from None
@@ -174,7 +176,7 @@ class Program:
                 share = factor / len(found) if do.operation in _WHOLE_DRAWS else factor
                 for value, part in found[1:]:
                     todo.append(
-                        Path(number, at, {**known, do.target: value}, part, share, outcomes)
+                        StepPath(number, at, {**known, do.target: value}, part, share, outcomes)
                     )
                 (known[do.target], lines), factor = found[0], share
             end = segment.end
@@ -200,7 +202,7 @@ class Program:
 
         def settled(operand: Operand, what: str) -> Any:
             value = _value(operand, known)
-            if isinstance(value, Linear):
+            if isinstance(value, LinearNumber):
                 name = lines[value.line].name
                 if name == "round":
                     raise RoundMatters
@@ -209,7 +211,7 @@ class Program:
 
         def remembered(slot: Slot) -> Any:
             value = known[slot]
-            if isinstance(value, Linear) and value.line != ROUND:
+            if isinstance(value, LinearNumber) and value.line != ROUND:
                 raise NotApplicable(
                     f"{place[0]}:{place[1]}: {slot.name} keeps the {lines[value.line].name} as a "
                     "number in its state, which then takes infinitely many values: keep what was "
@@ -232,23 +234,23 @@ class Program:
         )  # fmt: skip
 
     def _done(self, do: Do, known: dict[Slot, Any], lines: Lines, rounds: tuple[int, int]) -> Any:
-        """The result of an operation, or a list of outcomes; raises Ends, Refused."""
+        """The result of an operation, or a list of outcomes; raises Ends, NotFollowed."""
         operation = do.operation
         if operation == "the round":
-            return Linear(ROUND) if rounds[1] > rounds[0] else rounds[0]
+            return LinearNumber(ROUND) if rounds[1] > rounds[0] else rounds[0]
         operands = [_value(each, known) for each in do.operands]
-        linear = [each for each in operands if isinstance(each, Linear)]
+        linear = [each for each in operands if isinstance(each, LinearNumber)]
         if operation.startswith("coins."):
             if linear:
-                raise Refused(linear[0].line, "a coin by a number that is not known in advance")
+                raise NotFollowed(linear[0].line, "a coin by a number that is not known in advance")
             return self._drawn(do, operands, lines)
         if not linear:
             return self._function(do)(*operands)
         if any(each.line == ROUND for each in linear) and operation not in (*OF_THE_ROUND, "among"):
-            raise Refused(ROUND, "arithmetic with the round")
+            raise NotFollowed(ROUND, "arithmetic with the round")
         try:
             return self._outcomes(do, operands, lines)
-        except Refused as refused:
+        except NotFollowed as refused:
             return self._by_atoms(do, operands, lines, refused)
 
     def _outcomes(self, do: Do, operands: list[Any], lines: Lines) -> Outcomes:
@@ -268,13 +270,15 @@ class Program:
                 rest = [part for is_equal, part in parts if not is_equal]
             return [*found, *((False, part) for part in rest)]
         if operation not in OPERATIONS:
-            line = next(each.line for each in operands if isinstance(each, Linear))
-            raise Refused(line, f"{operation} of a number that is not known in advance")
+            line = next(each.line for each in operands if isinstance(each, LinearNumber))
+            raise NotFollowed(line, f"{operation} of a number that is not known in advance")
         if operation in ("/", "//") and operands[1] == 0.0:
             raise Ends
         return OPERATIONS[operation](*operands, lines)
 
-    def _by_atoms(self, do: Do, operands: list[Any], lines: Lines, refused: Refused) -> Outcomes:
+    def _by_atoms(
+        self, do: Do, operands: list[Any], lines: Lines, refused: NotFollowed
+    ) -> Outcomes:
         """The outcomes for each atom of a number, where these are few."""
         line = refused.line
         atoms = None if line == ROUND else lines[line].atoms(MOST_CELLS)
@@ -283,9 +287,9 @@ class Program:
         found: Outcomes = []
         for atom, part in atoms:
             here = with_line(lines, line, part)
-            at = [each.at(atom) if isinstance(each, Linear) and each.line == line else each
+            at = [each.at(atom) if isinstance(each, LinearNumber) and each.line == line else each
                   for each in operands]  # fmt: skip
-            if any(isinstance(each, Linear) for each in at):
+            if any(isinstance(each, LinearNumber) for each in at):
                 found += self._outcomes(do, at, here)
             else:
                 found.append((self._function(do)(*at), here))
@@ -306,9 +310,9 @@ class Program:
                 what = f"a coin that is one of {high - low} whole numbers, more than {MOST_CELLS}"
                 raise NotApplicable(what)
             return [(each, lines) for each in range(low, high)]
-        coin: Any = Linear(len(lines))
+        coin: Any = LinearNumber(len(lines))
         if method in ("random", "uniform"):
-            line = Line("coin", 0.0, 1.0, 2.0**-53, lattice=True, between=_uniform)
+            line = Line("coin", 0.0, 1.0, spacing=2.0**-53, lattice=True, between=_uniform)
         elif method in ("standard_exponential", "exponential"):
             line = Line("coin", 0.0, math.inf, between=_exponential)
         elif method in ("standard_normal", "normal"):
@@ -353,7 +357,7 @@ def _value(operand: Any, known: dict[Slot, Any]) -> Any:
 
 def numbers_of(do: Do) -> Sequence[Any]:
     """The numbers of an operation's table."""
-    return do.table.values.tolist() if isinstance(do.table, Table) else do.table
+    return do.table.values.tolist() if isinstance(do.table, ArrayTable) else do.table
 
 
 def on_known(do: Do) -> Callable[..., Any]:
