@@ -84,7 +84,7 @@ def filter_graphs(
         graph = _stepped(filter_, options, rounds, relation)
         return FilterGraphs(graph, graph)
     fixed = all(option.guarantee == option.least for option in options)
-    if fixed and len(options) <= 8:
+    if fixed and len({option.guarantee for option in options}) <= 8:
         try:
             certain = _stepped(filter_, options, rounds, relation, 1.0 + _MARGIN)
             possible = _stepped(filter_, options, rounds, relation, 1.0 - _MARGIN)
@@ -331,8 +331,10 @@ def _by_budget(
     if unit is None and common is not None and budget.possible / common <= 8 * resolution:
         unit = common
     elif unit is None:
-        # a divisor of the least cost, which rounding up could otherwise double
-        cheapest = min((cost for cost in least if cost > 0.0), default=budget.possible)
+        # a divisor of the least cost, which rounding up could otherwise double; where a number of
+        # rounds ends the game, costs far below a unit need not be distinguished
+        finest = budget.possible / (8 * resolution) if rounds is not None else 0.0
+        cheapest = min((cost for cost in least if cost > finest), default=budget.possible)
         unit = cheapest / math.ceil(cheapest * resolution / budget.possible)
     up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]

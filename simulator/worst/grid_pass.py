@@ -21,6 +21,7 @@ from simulator.worst.grid import (
     Grid,
     Layout,
     NearestLayout,
+    TooLarge,
     lattice_layout,
     nearest_layout,
     outward_layout,
@@ -273,13 +274,13 @@ def _fitting(
     *,
     allowed: float,
 ) -> Grid:
-    """The grid; raises NotApplicable where it exceeds the memory or the time allowed."""
+    """The grid; raises TooLarge where it exceeds the memory or the time allowed."""
     grid = grid_for(step, epsilon, graph, layouts, options)
     require_size(grid.points, _alive(graph), MEMORY, "choose a coarser tolerance or a smaller game")
     open_in = (graph.follow >= 0).sum(axis=0)
     terms = float(open_in @ np.array([layout.terms for layout in layouts])) * grid.points
     if terms / PACE > allowed:
-        raise NotApplicable(
+        raise TooLarge(
             f"the game would take about {terms / PACE:.0f} s ({graph.nodes} states by "
             f"{grid.points} losses); allow more seconds, or take fewer rounds or mechanisms"
         )
@@ -327,7 +328,7 @@ def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
         if isinstance(entry, BoundedRangeEntry):
             own = tuple(i for i, option in enumerate(options) if option.entry == place)
             # where the step does not divide the width, a wider range
-            cells = math.ceil(entry.width / step - 1e-9)
+            cells = max(math.ceil(entry.width / step - 1e-9), 1)
             found.append(Range(max(entry.width, cells * step), cells, own))
     return found
 
