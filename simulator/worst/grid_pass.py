@@ -180,6 +180,11 @@ def run_pass(
         game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation
     )
     exact = game.exact_step is not None
+    if exact and graphs.certain is not graphs.possible:
+        # the ends differ whatever the grid, so a lattice that is much finer than needed is not used
+        coarser = game.dividing_step(game.coarsest / 2**level)
+        exact = coarser < 4.0 * step
+        step = step if exact else coarser
     laws = [option.law for option in options]
     layouts = [lattice_layout(law, step) if exact else outward_layout(law, step) for law in laws]
     near = [nearest_layout(law, step) for law in laws]
