@@ -116,7 +116,8 @@ def read(text: str) -> Certificate:
         raise Refused(f"it is not JSON: {error}") from None
     named = isinstance(document, dict) and document.get("dpcompose") == NAME
     require(named, f"it is not a {NAME}")
-    require(document.get("version") == 1, "its version is not 1")
+    version = document.get("version")
+    require(type(version) is int and version == 1, "its version is not 1")
     require(document.get("digest") == digest_of(document), "it was changed: wrong digest")
     stored = _object(document, MEMBERS, "certificate")
     pool = _object(stored["pool"], ("squares", "floor"), "pool")

@@ -352,6 +352,14 @@ def test_the_rounding_of_the_sum_of_deltas_is_not_given_away():
         assert (verdict(document)[0] is not None) == holds
 
 
+@pytest.mark.parametrize("version", [True, 1.0, 2])
+def test_a_version_that_only_equals_one_is_refused_by_both(version):
+    document = base("pure") | {"version": version}
+    document["digest"] = digest_of(document)
+    assert verdict(document)[:2] == (None, "its version is not 1")
+    assert second_verdict(document) == (False, None)
+
+
 def test_a_delta_of_one_promises_nothing():
     document = base("pure") | {"delta": 1.0}
     document["digest"] = digest_of(document)
