@@ -143,10 +143,15 @@ class Term:
 
     @cached_property
     def values(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Parameters and their values; the name is empty for each value without one."""
+        """Parameters and their values; the name is empty for each value without one.
+
+        Raises InvalidInput for a value after "=" without a name.
+        """
         found: list[tuple[str, list[str]]] = []
         for part in self.text.split(",") if self.text else ():
             name, equals, value = part.partition("=")
+            if equals and not name.strip():
+                raise InvalidInput(f"{self.once!r}: write the name of a parameter before {part!r}")
             if equals:
                 found.append((name.strip().replace("_", "-"), [value.strip()]))
             elif found and found[-1][0]:

@@ -14,9 +14,9 @@ from simulator.foundations.errors import InvalidInput
 def numeral(text: str) -> float:
     """Read a number from text; raise ValueError for other text.
 
-    Python reads 0_2 as 2, which is seldom meant.
+    Python reads 0_2 as 2 and digits of other scripts, which are seldom meant.
     """
-    if "_" in text:
+    if "_" in text or not text.isascii():
         raise ValueError(f"could not convert {text!r} to a number")
     return float(text)
 
