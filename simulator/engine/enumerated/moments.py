@@ -51,7 +51,7 @@ class Moments:
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
-        self._known: dict[float, float] = {}
+        self._known: dict[tuple[float, bool], float] = {}
         self.of_leaf = [
             np.repeat(np.arange(leaves.nodes), np.diff(leaves.starts))
             for leaves in automaton.segments
@@ -99,17 +99,21 @@ class Moments:
             found.append(logs)
         return found, pieces
 
-    def log_moment(self, theta: float) -> float:
-        """Return ln E[e^{theta L}; L finite]; recent values are cached."""
-        if theta not in self._known:
+    def log_moment(self, theta: float, *, quick: bool = True) -> float:
+        """Return ln E[e^{theta L}; L finite]; recent values are cached.
+
+        ``quick`` may use powers of matrices, where the values of nodes that differ by hundreds of
+        decades are lost: in the automaton of a stratum some are, so weights need the other way.
+        """
+        if (theta, quick) not in self._known:
             if len(self._known) > 100:
                 self._known.clear()
             reach = self.automaton.rounds * self.automaton.largest_loss
             require_digits("a covering measure", theta, theta * reach)
-            found = self._recursion(theta, keep=False).log_moment
+            found = self._recursion(theta, keep=False, quick=quick).log_moment
             require_digits("a covering measure", theta, found)
-            self._known[theta] = found
-        return self._known[theta]
+            self._known[theta, quick] = found
+        return self._known[theta, quick]
 
     def measure(self, theta: float) -> Backward:
         """The measure's tables; raises NotApplicable where they would not fit."""
@@ -163,10 +167,10 @@ class Moments:
             raise FloatingPointError
         return scale + math.log(total)
 
-    def _recursion(self, theta: float, keep: bool) -> Backward:
+    def _recursion(self, theta: float, keep: bool, quick: bool = False) -> Backward:
         logs, pieces = self.log_masses(theta)
         a = self.automaton
-        if not keep and a.rounds >= 64 and max(leaves.nodes for leaves in a.segments) <= 64:
+        if quick and a.rounds >= 64 and max(leaves.nodes for leaves in a.segments) <= 64:
             with contextlib.suppress(FloatingPointError):
                 return Backward(self._quick_moment(logs), np.zeros(0), (), pieces, self.cuts[1])
         try:
