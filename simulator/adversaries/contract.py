@@ -4,7 +4,7 @@ There are two ways to write an adversary, and each rule has one definition:
 
 - a generator function, ``answer = yield database_0, database_1, mechanism``, which receives its
   coins (a numpy Generator of its own) and nothing else;
-- a :class:`Rule` over a menu of challenges, a scalar function that numba compiles.
+- a :class:`Rule` over a menu of challenges, whose step is a scalar function.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ over every play, by the step on numbers, or the law of the same rule written pla
 import copy
 import math
 import pickle
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -336,7 +337,7 @@ def plainly(state, i, answer, coins):
 
 
 def by_type(state, i, answer, coins):
-    return state, 1 if i > 0 and isinstance(answer, float) and answer > THRESHOLD else 0
+    return state, 1 if i > 0 and type(answer) is float and answer > THRESHOLD else 0
 
 
 def by_exception(state, i, answer, coins):
@@ -357,8 +358,9 @@ def test_a_rule_that_is_refused_is_estimated_otherwise_and_says_why(step, capsys
     assert capsys.readouterr().err == ""
     found = estimate_rare(Rule(step, menu, 0), PureDP(1.5), 4, 20_000, **settings)
     assert found.method != "covering"
-    assert "line " in (said := capsys.readouterr().err)
-    assert " cannot be enumerated" in said
+    assert re.search(
+        r"test_unmodelled\.py:\d+: (a call of type|try is not)", capsys.readouterr().err
+    )
     assert found.delta.lower <= exact.delta.upper
     assert exact.delta.lower <= found.delta.upper
 

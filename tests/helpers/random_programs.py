@@ -66,7 +66,7 @@ class Author:
     """
 
     def __init__(self, choose: Callable[[Sequence], object], finite: bool = False) -> None:
-        self.choose, self.finite, self.loops = choose, finite, 0
+        self.choose, self.finite, self.loops, self.step = choose, finite, 0, False
 
     def pick(self, options: Sequence) -> object:
         """One of several things; without coins where there are none."""
@@ -86,6 +86,32 @@ class Author:
         lines += self.round(2)
         lines += self.body(2, 2) if self.chance(2) else []
         return f"{PRELUDE}\n\ndef adversary(coins):\n" + "\n".join(lines) + "\n"
+
+    def step_program(self) -> str:
+        """The source of a module with the rule ``adversary``, whose step chance writes.
+
+        Its menu answers with 0 or 1, and its last entry leaves the parameter free.
+        """
+        self.step = True
+        start = f"({self.pick(INTS[:7])}, 0, {self.pick(FLOATS[:5])}, 0.0, False)"
+        lines = ["    i, j, x, y, p = state", "    e, t = 0.1, (k, 0.5)"]
+        lines += self.body(1, 3)
+        move = self.pick((
+            "3", "3", "3", f"{self.int(1)} % 4", f"1 if {self.bool(1)} else 3", f"{self.bool(1)}",
+            f"(0, 3, 1, 3)[{self.int(1)} % 4]",
+        ))  # fmt: skip
+        lines.append(f"    return (i, j, x, y, p), {move}, mixed(i, j, x, y, p)")
+        menu = (
+            "MENU = [(WITHOUT, EVERYONE, RandomizedResponse(ALICE, e)) for e in STAKES]\n"
+            "MENU.append((WITHOUT, EVERYONE, RandomizedResponse(ALICE, Free(0.01, 0.2))))\n"
+        )
+        text = "\n".join(lines)
+        return (
+            f"{PRELUDE}\nfrom simulator.adversaries import Rule\n"
+            f"from simulator.mechanisms import Free\n\n{menu}\n\n"
+            f"def step(state, k, answer, coins):\n{text}\n\n\n"
+            f"adversary = Rule(step, tuple(MENU), {start})\n"
+        )
 
     def chance(self, n: int) -> bool:
         """True once in n times."""
@@ -114,6 +140,8 @@ class Author:
             return [f"{pad}t = ({self.int(1)}, {self.float(1)})"]
         if kind == "few":
             return [f"{pad}e = {self.pick(('0.05', '0.1', '0.2'))} if {self.bool(2)} else e"]
+        if kind in ("round", "while", "mechanism") and self.step:
+            return [f"{pad}i += 1 if answer > 0.5 else k"]
         if kind == "mechanism":
             return [f"{pad}m = {self.pick(('WEAK', 'STRONG', 'COIN'))}"]
         if kind == "swap":
@@ -139,6 +167,8 @@ class Author:
                 "range(3)", "range(i % 4)", "STAKES", "(WEAK, COIN)", "range(5, 0, -2)",
                 "enumerate(STAKES)", "STEPS", "range(j, j + 2)",
             ))  # fmt: skip
+            if over == "(WEAK, COIN)" and self.step:
+                over = "range(k % 3)"
             name = {"STAKES": "x", "(WEAK, COIN)": "m", "enumerate(STAKES)": "j, e"}.get(over, "j")
             lines = [f"{pad}for {name} in {over}:"]
         lines += self.body(indent + 1, depth - 1)
@@ -171,7 +201,7 @@ class Author:
     def int(self, depth: int) -> str:
         """A whole number."""
         if not depth:
-            return self.pick(("i", "j", "i", "j", "t[0]", *INTS))
+            return self.pick(("i", "j", "i", "k" if self.step else "j", "t[0]", *INTS))
         a, b = self.int(depth - 1), self.int(depth - 1)
         return self.pick((
             a, f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} // {b})", f"({a} % {b})",
@@ -213,14 +243,15 @@ class Author:
             f"answer > {self.pick(('0.5', '0.0', 'x', '30.0'))}", f"{n} {sign} {m}",
             f"{a} {sign} {n}", f"{a} {sign} {self.float(depth - 1)}", f"({p} and {q})",
             f"({p} or {q})", f"(not {p})",
-            f"{n} in BOLD", f"{n} % 4 in (1, 2)", f"0 < {n} <= {m} < 9", "m is STRONG",
+            f"{n} in BOLD", f"{n} % 4 in (1, 2)", f"0 < {n} <= {m} < 9",
+            "k in (1, 4)" if self.step else "m is STRONG",
             f"isinstance({a}, float)",
             f"math.isnan({a})", "coins.integers(2) == 1", f"bool({n})",
         ))  # fmt: skip
 
 
 def function_of(source: str) -> Callable:
-    """The function ``adversary`` of a source, which ``inspect`` and the reader find."""
+    """The ``adversary`` of a source, which ``inspect`` and the reader find."""
     name = f"<chance {hash(source)}>"
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     namespace: dict = {"__name__": "chance"}
@@ -283,4 +314,37 @@ def compared(adversary: Callable, played: list[list[float]], compiled: bool) -> 
                 theirs.bit_generator.state["state"]["state"].tolist()
             ), f"round {i}: other coins"
             answer, rounds = coming, rounds + 1
+    return rounds
+
+
+def compared_steps(rule: Callable, played: list[list[float]], compiled: bool) -> int:
+    """Walk the step that is written of a rule beside the rule's own; as :func:`compared`."""
+    made = step_of(machine_of(read(rule)))
+    step = made.function
+    if compiled:
+        import numba
+
+        make_callable(*HELPERS.values())
+        step = numba.njit(error_model="numpy", boundscheck=True)(step)
+    rounds = 0
+    for seed, answers in enumerate(played):
+        ours, theirs = (np.random.Generator(np.random.SFC64(seed)) for _ in range(2))
+        state, truth = made.state, rule.state
+        for i, answer in enumerate([math.nan, *answers]):
+            try:
+                state, move, parameter = step(state, i, answer, ours)
+            except (ArithmeticError, ValueError):  # in Python, where numba computes inf or NaN
+                assert not compiled
+                move = STOPPED
+            if move == STOPPED:
+                break
+            try:
+                truth, *sent = rule.step(truth, i, answer, theirs)
+            except Exception as error:
+                raise AssertionError(f"Python raises {error!r}, the step plays {move}") from error
+            assert (move, parameter) == (sent[0], sent[1]), f"round {i}"
+            assert ours.bit_generator.state["state"]["state"].tolist() == (
+                theirs.bit_generator.state["state"]["state"].tolist()
+            ), f"round {i}: other coins"
+            rounds += 1
     return rounds

@@ -19,7 +19,8 @@ from simulator.adversaries.program.reading import read
 from simulator.adversaries.program.rules import ProgramRule
 from simulator.engine.compiled.menu import Menu, no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of
-from simulator.engine.enumerated.programs import FollowedProgram, RoundMatters, Way, key_of_state
+from simulator.engine.enumerated.known_numbers import key_of_state
+from simulator.engine.enumerated.programs import FollowedProgram, RoundMatters, Way
 from simulator.engine.enumerated.state_count import INSTEAD, Census
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.foundations.stages import in_stages

@@ -8,13 +8,10 @@ Every other operation is refused with its line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from simulator.adversaries.program.forms import (
-    ArrayTable,
     Branch,
     Do,
     Machine,
@@ -23,8 +20,8 @@ from simulator.adversaries.program.forms import (
     Slot,
     Wait,
 )
-from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
 from simulator.engine.enumerated.intervals import Line
+from simulator.engine.enumerated.known_numbers import Ends, numbers_of, on_known
 from simulator.engine.enumerated.linear import (
     MOST_CELLS,
     OF_THE_ROUND,
@@ -50,10 +47,6 @@ ANSWER, ROUND = 0, 1
 
 class RoundMatters(Exception):
     """What a step does depends on the number of the round in more than comparisons."""
-
-
-class Ends(Exception):
-    """The program stops here."""
 
 
 class Way(NamedTuple):
@@ -84,19 +77,37 @@ class StepPath(NamedTuple):
 
     segment: int
     place: int
-    known: dict[Slot, Any]
+    known: dict[int, Any]
     lines: Lines
     factor: float
     outcomes: int
 
 
 class FollowedProgram:
-    """A machine whose steps are followed."""
+    """A machine whose steps are followed.
+
+    Attributes
+    ----------
+    functions : of operations, by their ids, the function of known numbers.
+    slots : the number of each slot, under which a path holds its value.
+    segments : of each segment its operations: the target, and the operands, each the number of a
+        slot, or -1 and a constant.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine, self.points = machine, machine.points
         self.number_of = {point: 1 + number for number, point in enumerate(self.points)}
         self.functions: dict[int, Callable[..., Any]] = {}
+        self.slots: dict[Slot, int] = {}
+        self.segments = [[self._prepared(do) for do in each.does] for each in machine.segments]
+
+    def _prepared(self, do: Do) -> tuple[int, tuple[tuple[int, Any], ...], Do]:
+        operands = [(self._slot(each), None) if isinstance(each, Slot) else (-1, each)
+                    for each in do.operands]  # fmt: skip
+        return self._slot(do.target), tuple(operands), do
+
+    def _slot(self, slot: Slot) -> int:
+        return self.slots.setdefault(slot, len(self.slots))
 
     def ways(
         self, state: tuple[Any, ...], rounds: tuple[int, int], answer: float | tuple[float, float]
@@ -130,9 +141,10 @@ class FollowedProgram:
             Line("answer", -math.inf, math.inf, spacing=spacing, origin=origin),
             Line("round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first)),
         )
+        held = {self._slot(each): value for each, value in known.items()}
         if slot is not None:
-            known[slot] = LinearNumber(ANSWER) if isinstance(answer, tuple) else answer
-        todo, count = [StepPath(segment, 0, known, lines, 1.0, 0)], 0
+            held[self._slot(slot)] = LinearNumber(ANSWER) if isinstance(answer, tuple) else answer
+        todo, count = [StepPath(segment, 0, held, lines, 1.0, 0)], 0
         while todo:
             found = self._followed(todo.pop(), todo, rounds)
             if found is not None:
@@ -150,13 +162,17 @@ class FollowedProgram:
         """
         number, at, known, lines, factor, outcomes = path
         for _ in range(MOST_SEGMENTS):
-            segment = self.machine.segments[number]
+            segment, does = self.machine.segments[number], self.segments[number]
             place = segment.place
-            while at < len(segment.does):
-                do = segment.does[at]
+            while at < len(does):
+                target, parts, do = does[at]
                 at += 1
+                operands = [known[n] if n >= 0 else constant for n, constant in parts]
+                if do.operation == "copy":
+                    known[target] = operands[0]
+                    continue
                 try:
-                    found = self._done(do, known, lines, rounds)
+                    found = self._done(do, operands, lines, rounds)
                 except Ends:
                     if math.prod((line.probability for line in lines), start=factor) <= 0.0:
                         return None
@@ -166,7 +182,7 @@ class FollowedProgram:
                         raise RoundMatters from None
                     raise _refusal(place, f"{refused} ({lines[refused.line].name})") from None
                 if not isinstance(found, list):
-                    known[do.target] = found
+                    known[target] = found
                     continue
                 if len(found) > 1:
                     outcomes += 1
@@ -176,16 +192,16 @@ class FollowedProgram:
                 share = factor / len(found) if do.operation in _WHOLE_DRAWS else factor
                 for value, part in found[1:]:
                     todo.append(
-                        StepPath(number, at, {**known, do.target: value}, part, share, outcomes)
+                        StepPath(number, at, {**known, target: value}, part, share, outcomes)
                     )
-                (known[do.target], lines), factor = found[0], share
+                (known[target], lines), factor = found[0], share
             end = segment.end
             if isinstance(end, Wait):
                 return self._way(end, known, lines, factor, place)
             if end is None:
                 break
             if isinstance(end, Branch):
-                number = end.then if known[end.test] else end.otherwise
+                number = end.then if known[self.slots[end.test]] else end.otherwise
             else:
                 number = end
             at = 0
@@ -194,14 +210,14 @@ class FollowedProgram:
         raise _may_stop(place)
 
     def _way(
-        self, wait: Wait, known: dict[Slot, Any], lines: Lines, factor: float, place: Place
+        self, wait: Wait, known: dict[int, Any], lines: Lines, factor: float, place: Place
     ) -> Way | None:
         probability = math.prod((line.probability for line in lines), start=factor)
         if probability <= 0.0:
             return None
 
         def settled(operand: Operand, what: str) -> Any:
-            value = _value(operand, known)
+            value = known[self.slots[operand]] if isinstance(operand, Slot) else operand
             if isinstance(value, LinearNumber):
                 name = lines[value.line].name
                 if name == "round":
@@ -210,7 +226,7 @@ class FollowedProgram:
             return value
 
         def remembered(slot: Slot) -> Any:
-            value = known[slot]
+            value = known[self.slots[slot]]
             if isinstance(value, LinearNumber) and value.line != ROUND:
                 raise NotApplicable(
                     f"{place[0]}:{place[1]}: {slot.name} keeps the {lines[value.line].name} as a "
@@ -233,12 +249,11 @@ class FollowedProgram:
             answers.low, answers.high, probability,
         )  # fmt: skip
 
-    def _done(self, do: Do, known: dict[Slot, Any], lines: Lines, rounds: tuple[int, int]) -> Any:
+    def _done(self, do: Do, operands: list[Any], lines: Lines, rounds: tuple[int, int]) -> Any:
         """The result of an operation, or a list of outcomes; raises Ends, NotFollowed."""
         operation = do.operation
         if operation == "the round":
             return LinearNumber(ROUND) if rounds[1] > rounds[0] else rounds[0]
-        operands = [_value(each, known) for each in do.operands]
         linear = [each for each in operands if isinstance(each, LinearNumber)]
         if operation.startswith("coins."):
             if linear:
@@ -349,48 +364,3 @@ def _refusal(place: Place, construct: str) -> NotApplicable:
 
 def _may_stop(place: Place) -> NotApplicable:
     return _refusal(place, "the program may stop, raise an error, or compute a number not held")
-
-
-def _value(operand: Any, known: dict[Slot, Any]) -> Any:
-    return known[operand] if isinstance(operand, Slot) else operand
-
-
-def numbers_of(do: Do) -> Sequence[Any]:
-    """The numbers of an operation's table."""
-    return do.table.values.tolist() if isinstance(do.table, ArrayTable) else do.table
-
-
-def on_known(do: Do) -> Callable[..., Any]:
-    """The operation as a function of numbers, in Python; it raises Ends where it stops.
-
-    Of a draw only the conditions of its arguments are left.
-    """
-    draw = do.operation.partition("coins.")[2]
-    typed = DRAWS[draw][2] if draw else TYPED[do.operation, do.base]
-    table = numbers_of(do)
-    words: dict[str, Any] = {f"t{i}": each for i, each in enumerate(table[:2])}
-    operands = "ab"[: len(do.operands)]
-    before, text, after = (
-        each.format(*"ab", r="r", t="table", **words)
-        for each in (typed.before, "None" if draw else typed.text, typed.after)
-    )
-    source = f"def f({', '.join(operands)}):\n"
-    if before:
-        source += f" if {before}: raise Ends\n"
-    source += f" try: r = {text}\n except (ArithmeticError, ValueError): raise Ends from None\n"
-    if after and not draw:
-        source += f" if {after}: raise Ends\n"
-    namespace: dict[str, Any] = {"math": math, "np": np, "Ends": Ends, "table": table, **HELPERS}
-    namespace |= {"nan": math.nan, "inf": math.inf}
-    exec(source + " return r\n", namespace)
-    function: Callable[..., Any] = namespace["f"]
-    return function
-
-
-def key_of_state(state: Any) -> Any:
-    """A key that differs where a program can tell: for 0.0 and -0.0, and for 1, 1.0 and True."""
-    if isinstance(state, tuple):
-        return tuple(map(key_of_state, state))
-    if state != state:
-        return "nan"
-    return type(state), "-0.0" if state == 0 and math.copysign(1.0, state) < 0.0 else state

@@ -12,18 +12,25 @@ from simulator.adversaries.program import operations
 from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.operations import Typed
 from tests.helpers.exploring import examples
-from tests.helpers.random_programs import Author, compared, function_of, sequences
+from tests.helpers.random_programs import (
+    Author,
+    compared,
+    compared_steps,
+    function_of,
+    sequences,
+)
 
 PLAYED = sequences(8, 25)
 
 
-def agreed(seed: int, compiled: bool = False) -> int | None:
-    """The rounds that agree on a program; None where it is refused."""
-    adversary = function_of(Author(random.Random(seed).choice).program())
+def agreed(seed: int, compiled: bool = False, step: bool = False) -> int | None:
+    """The rounds that agree on a program, or on a step; None where it is refused."""
+    author = Author(random.Random(seed).choice)
+    adversary = function_of(author.step_program() if step else author.program())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of numpy's scalars, as Python plays them
         try:
-            return compared(adversary, PLAYED, compiled)
+            return (compared_steps if step else compared)(adversary, PLAYED, compiled)
         except NotRead:
             return None
 
@@ -40,10 +47,23 @@ def test_a_compiled_step_plays_as_its_generator(seed):
     agreed(seed, compiled=True)
 
 
-def test_most_programs_are_read_and_play():
-    found = [agreed(seed) for seed in range(100)]
+@examples(250)
+@given(st.integers(0, 2**40))
+def test_the_step_of_a_rule_plays_as_the_rule(seed):
+    agreed(seed, step=True)
+
+
+@pytest.mark.sampled(n=2)
+@pytest.mark.parametrize("seed", range(3000, 4000))
+def test_a_compiled_step_of_a_rule_plays_as_the_rule(seed):
+    agreed(seed, compiled=True, step=True)
+
+
+@pytest.mark.parametrize(("step", "least"), [(False, 5000), (True, 5000)])
+def test_most_programs_are_read_and_play(step, least):
+    found = [agreed(seed, step=step) for seed in range(100)]
     assert sum(rounds is None for rounds in found) <= 15
-    assert sum(rounds or 0 for rounds in found) >= 5000
+    assert sum(rounds or 0 for rounds in found) >= least
 
 
 @pytest.mark.sampled(n=1)

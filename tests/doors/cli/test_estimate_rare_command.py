@@ -104,7 +104,7 @@ mine = Rule(step, WEAK, 0.0)
 }
 COMPLAINTS = {
     "not closing": "count them instead",
-    "accumulating": "the rule keeps its answer as a number in its state",
+    "accumulating": "keeps the answer as a number in its state",
     "coin kept": "as a number in its state",
 }
 
