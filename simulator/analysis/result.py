@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -51,16 +51,25 @@ _PROBABILITY = (0.0, 1.0)
 class Result(Measured):
     """The privacy losses of every trial, and the estimates that follow from them.
 
-    Attributes: see :class:`~simulator.runner.measured.Measured`.
+    Attributes
+    ----------
+    likelihoods : what a test of the declared likelihoods would have found, with ``trust=False``;
+        empty where none was tested. For the others see
+        :class:`~simulator.runner.measured.Measured`.
     """
+
+    likelihoods: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, measured: Measured) -> Result:
         """The result with the measurements of a run."""
-        return cls(**{field.name: getattr(measured, field.name) for field in fields(measured)})
+        return cls(**{each.name: getattr(measured, each.name) for each in fields(measured)})
 
     def __repr__(self) -> str:
-        facts = ", ".join(f"{name} {value}" for name, value in display.facts(self).items())
+        named = display.facts(self)
+        if self.likelihoods:
+            named["likelihoods"] = self.likelihoods
+        facts = ", ".join(f"{name} {value}" for name, value in named.items())
         return f"<{type(self).__name__}: {facts}>"
 
     def _repr_html_(self) -> str:

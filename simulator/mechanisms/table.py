@@ -17,6 +17,7 @@ from simulator.mechanisms.values import check_query
 from simulator.theory.guarantees.pure import ApproxDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.outward import above
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Table(FiniteMechanism):
         law = FiniteLaw.from_probabilities(self.on_0, self.on_1)
         epsilon = max((abs(loss) for loss in law.support), default=0.0)
         return ApproxDP(
-            math.nextafter(epsilon, math.inf), max(law.infinite_mass, law.dual_infinite_mass)
+            epsilon if self.on_0 == self.on_1 else above(epsilon),
+            max(law.infinite_mass, law.dual_infinite_mass),
         )
 
     def probabilities(

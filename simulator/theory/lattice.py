@@ -19,6 +19,8 @@ def common_step(rises: NDArray[np.float64]) -> float | None:
         return 1.0
     tolerance = 1e-12 * float(rises.max())
     step = float(rises.min())
+    if rises.max() / MAX_POINTS > step:
+        return None
     for _ in range(60):
         residue = np.abs(rises - np.rint(rises / step) * step)
         if (residue <= tolerance).all():

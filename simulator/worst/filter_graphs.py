@@ -25,6 +25,7 @@ from simulator.worst.game_graph import (
 )
 from simulator.worst.menu import Option
 from simulator.worst.own_filter import OwnFilter, Transitions
+from simulator.worst.state_ruler import ruler, ruler_graph
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
@@ -84,7 +85,7 @@ def filter_graphs(
         graph = _stepped(filter_, options, rounds, relation)
         return FilterGraphs(graph, graph)
     fixed = all(option.guarantee == option.least for option in options)
-    if fixed and len(options) <= 8:
+    if fixed and len({option.guarantee for option in options}) <= 8:
         try:
             certain = _stepped(filter_, options, rounds, relation, 1.0 + _MARGIN)
             possible = _stepped(filter_, options, rounds, relation, 1.0 - _MARGIN)
@@ -189,19 +190,53 @@ def _own_sum(
     resolution: int,
     unit: float | None,
 ) -> FilterGraphs:
-    """The graphs of a monotone filter: of its own states if these are few, else of units."""
+    """The graphs of a monotone filter: of its own states if these are few, else of units.
+
+    Where its state is no sum with a unit, of the marks of a ruler.
+    """
     if unit is not None:
         possible = _in_units(transitions, options, rounds, Units(transitions.initial, unit))
         return FilterGraphs(possible, possible)
-    units = _units(transitions, options, rounds, resolution)
-    if all(option.guarantee == option.least for option in options):
+    fixed = all(option.guarantee == option.least for option in options)
+    if fixed:
         try:
             own = _own_states(transitions, options, rounds, FEW_SUMS)
             return FilterGraphs(own, own)
         except NotApplicable:
             pass
+    units = _units(transitions, options, rounds, resolution)
+    if fixed and not (units.common and _adds_up(transitions, options)):
+        promises = [option.guarantee for option in options]
+        marks = ruler(transitions, promises, rounds, min(8 * resolution, FEW_NODES))
+        return FilterGraphs.of(
+            ruler_graph(transitions, promises, marks.up, rounds, up=True),
+            ruler_graph(transitions, promises, marks.down, rounds, up=False),
+        )
     certain = _in_units(transitions, options, rounds, units, up=True)
     return FilterGraphs.of(certain, _in_units(transitions, options, rounds, units))
+
+
+def _adds_up(transitions: Transitions, options: Sequence[Option]) -> bool:
+    """Whether the options add the same to each of some states, as in a sum."""
+    first = float(transitions.initial)
+    promises = list(dict.fromkeys(option.guarantee for option in options))
+    costs: dict[Guarantee, float] = {}
+    for promise in promises:
+        after = transitions.after(first, promise)
+        if after is not None:
+            costs[promise] = float(after) - first
+    for repeated in costs:
+        state = first
+        for _ in range(32):
+            for promise, cost in costs.items():
+                after = transitions.after(state, promise)
+                if after is not None and abs(after - state - cost) > 1e-9 * max(cost, 1e-300):
+                    return False
+            after = transitions.after(state, repeated)
+            if after is None:
+                break
+            state = float(after)
+    return True
 
 
 def _in_units(
@@ -232,11 +267,13 @@ class Units:
     Attributes
     ----------
     mismatch : the distance of a round's cost from a whole number of units, where it counts as one.
+    common : whether the unit is a common divisor of the first costs.
     """
 
     initial: float
     unit: float
     mismatch: float = 0.0
+    common: bool = False
 
     def slack(self, count: int) -> float:
         """In units."""
@@ -283,7 +320,7 @@ def _units(
     common = common_step(costs)
     if common is not None and common >= costs.min() / 64:
         off = np.abs(costs / common - np.rint(costs / common)).max()
-        return Units(initial, common, float(off))
+        return Units(initial, common, float(off), common=True)
     return Units(initial, float(costs.min()) * 64 / max(resolution, 64))
 
 
@@ -331,8 +368,10 @@ def _by_budget(
     if unit is None and common is not None and budget.possible / common <= 8 * resolution:
         unit = common
     elif unit is None:
-        # a divisor of the least cost, which rounding up could otherwise double
-        cheapest = min((cost for cost in least if cost > 0.0), default=budget.possible)
+        # a divisor of the least cost, which rounding up could otherwise double; where a number of
+        # rounds ends the game, costs far below a unit need not be distinguished
+        finest = budget.possible / (8 * resolution) if rounds is not None else 0.0
+        cheapest = min((cost for cost in least if cost > finest), default=budget.possible)
         unit = cheapest / math.ceil(cheapest * resolution / budget.possible)
     up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]

@@ -90,6 +90,40 @@ def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None)
     return GameGraph(np.concatenate(layers).astype(np.int32))
 
 
+def layered_graph(after: np.ndarray, rounds: int | None) -> GameGraph:
+    """Return the graph of numbered states, of which the first one is the start.
+
+    ``after``, shape (states, options), is the state after an option or CLOSED, never a smaller one;
+    an equal one only with ``rounds``. States that no play reaches are left out.
+    """
+    states = np.arange(len(after))
+    if (np.where(after >= 0, after, len(after)) > states[:, None]).all():
+        reached = np.zeros(len(after), dtype=bool)
+        reached[0] = True
+        for state in states.tolist():
+            if reached[state]:
+                reached[after[state][after[state] >= 0]] = True
+        rank = np.append(np.cumsum(reached[::-1])[::-1] - 1, CLOSED)  # the start has the largest
+        alone = GameGraph(rank[after[reached]][::-1].astype(np.int32))
+        _require_nodes(alone.nodes)
+        if rounds is None or alone.depth[alone.start] <= rounds:
+            return alone
+    assert rounds is not None
+    layers = [np.zeros(1, dtype=np.int64)]  # the states after 0, 1, ... rounds
+    for _ in range(rounds):
+        beyond = after[layers[-1]]
+        layers.append(np.unique(beyond[beyond >= 0]))
+        _require_nodes(sum(map(len, layers)))
+    rows: list[np.ndarray] = []
+    first, below = 0, np.empty(0, dtype=np.int64)
+    for played, layer in reversed(list(enumerate(layers))):
+        beyond = after[layer] if played < rounds else np.full((len(layer), after.shape[1]), CLOSED)
+        place = first - len(below) + np.searchsorted(below, beyond)
+        rows.append(np.where(beyond >= 0, place, CLOSED))
+        first, below = first + len(layer), layer
+    return GameGraph(np.concatenate(rows).astype(np.int32))
+
+
 def require_an_end(ends: bool) -> None:
     """Raise InvalidInput unless the game ends."""
     if not ends:

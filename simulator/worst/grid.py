@@ -276,11 +276,15 @@ def lattice_step(laws: Sequence[PrivacyLossLaw]) -> float | None:
     return step if step is not None and losses.max() / step <= 1e5 else None
 
 
+class TooLarge(NotApplicable):
+    """A grid on which a game takes more memory or time than is allowed."""
+
+
 def require_size(points: float, nodes: int, limit: float, remedy: str) -> None:
-    """Raise NotApplicable where the values of all nodes would not fit the limit (in bytes)."""
+    """Raise TooLarge where the values of all nodes would not fit the limit (in bytes)."""
     size = 8.0 * points * nodes
     if size > limit:
-        raise NotApplicable(
+        raise TooLarge(
             f"the game's values would take {size / 1e9:.3g} GB ({nodes} states by {points:.3g} "
             f"losses), where {limit / 1e9:.3g} GB are allowed; {remedy}"
         )

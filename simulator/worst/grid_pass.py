@@ -21,6 +21,7 @@ from simulator.worst.grid import (
     Grid,
     Layout,
     NearestLayout,
+    TooLarge,
     lattice_layout,
     nearest_layout,
     outward_layout,
@@ -179,6 +180,11 @@ def run_pass(
         game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation
     )
     exact = game.exact_step is not None
+    if exact and graphs.certain is not graphs.possible:
+        # the ends differ whatever the grid, so a lattice that is much finer than needed is not used
+        coarser = game.dividing_step(game.coarsest / 2**level)
+        exact = coarser < 4.0 * step
+        step = step if exact else coarser
     laws = [option.law for option in options]
     layouts = [lattice_layout(law, step) if exact else outward_layout(law, step) for law in laws]
     near = [nearest_layout(law, step) for law in laws]
@@ -273,13 +279,13 @@ def _fitting(
     *,
     allowed: float,
 ) -> Grid:
-    """The grid; raises NotApplicable where it exceeds the memory or the time allowed."""
+    """The grid; raises TooLarge where it exceeds the memory or the time allowed."""
     grid = grid_for(step, epsilon, graph, layouts, options)
     require_size(grid.points, _alive(graph), MEMORY, "choose a coarser tolerance or a smaller game")
     open_in = (graph.follow >= 0).sum(axis=0)
     terms = float(open_in @ np.array([layout.terms for layout in layouts])) * grid.points
     if terms / PACE > allowed:
-        raise NotApplicable(
+        raise TooLarge(
             f"the game would take about {terms / PACE:.0f} s ({graph.nodes} states by "
             f"{grid.points} losses); allow more seconds, or take fewer rounds or mechanisms"
         )
@@ -327,7 +333,7 @@ def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
         if isinstance(entry, BoundedRangeEntry):
             own = tuple(i for i, option in enumerate(options) if option.entry == place)
             # where the step does not divide the width, a wider range
-            cells = math.ceil(entry.width / step - 1e-9)
+            cells = max(math.ceil(entry.width / step - 1e-9), 1)
             found.append(Range(max(entry.width, cells * step), cells, own))
     return found
 

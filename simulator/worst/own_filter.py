@@ -29,8 +29,10 @@ class OwnFilter(Protocol):
     2. what a state refuses, every larger state refuses;
     3. of two states that both admit, the larger one leads to the larger state (or to an equal one).
 
-    A running sum of costs with a limit has all three. The search relies on them for all states, and
-    checks them on the states that it reaches.
+    A running sum of costs with a limit has all three, and so have its root, the epsilon of a
+    formula, or a table's rows. The search relies on them for all states, in the filter's own
+    arithmetic up to 1e-12 of a state, and checks them on the states that it reaches. It also tries
+    a pure guarantee smaller than the menu's, which ``admit`` may refuse or raise an error for.
 
     Optional attributes ``epsilon`` and ``delta`` are the promise: the filter is sound where no
     adversary gets more than ``delta`` at ``epsilon``. ``delta`` is 0 where it is left out.

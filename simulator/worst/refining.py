@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.stages import stage
 from simulator.theory.bracket import Bracket
+from simulator.worst.grid import TooLarge
 from simulator.worst.grid_pass import GridPass
 
 MOST_LEVELS = 12
+MOST_COARSER = 6
+"""Most levels below the first one that are tried where that one is too large."""
 GROWTH = 5.0
 """Estimated growth of the time from one grid to the next: at most this factor, and at most twice
 the last growth."""
@@ -30,7 +33,7 @@ class Refined:
     delta : the intersection of all brackets.
     best : the pass with the largest lower end.
     stopped : why no finer grid was tried: "tolerance", "time", or "rounding".
-    seconds : the time taken.
+    seconds : the processor time taken.
     """
 
     delta: Bracket
@@ -59,7 +62,7 @@ def refined(
     ``most`` is an upper end that is known beforehand. ``nothing()``, called after each pass, is the
     delta that counts as zero. Raises NotApplicable where the first pass cannot be run.
     """
-    start = time.perf_counter()
+    start = time.process_time()
     found, best, stopped = Bracket(0.0, most), None, "time"
     for last in _passes(run, first, start, seconds):
         ends, before = last.delta(epsilon), found.upper
@@ -73,7 +76,7 @@ def refined(
             stopped = "rounding"
             break
     assert best is not None
-    return Refined(delta=found, best=best, stopped=stopped, seconds=time.perf_counter() - start)
+    return Refined(delta=found, best=best, stopped=stopped, seconds=time.process_time() - start)
 
 
 def _passes(
@@ -82,17 +85,22 @@ def _passes(
     """Yield passes while the next one can be run and its estimated end is in time."""
     last: GridPass | None = None
     took = 0.0
-    for level in range(first, MOST_LEVELS):
-        before = time.perf_counter()
+    level, coarser = first, 0
+    while level < MOST_LEVELS:
+        before = time.process_time()
         try:
-            with stage(f"grid {level - first + 1}"):
+            with stage(f"grid {level - first + coarser + 1}"):
                 last = run(level, last)
-        except NotApplicable:
-            if last is None:
+        except NotApplicable as error:
+            if last is not None:
+                return
+            if not isinstance(error, TooLarge) or coarser == MOST_COARSER:
                 raise
-            return
+            level, coarser = level - 1, coarser + 1
+            continue
+        level += 1
         yield last
-        now = time.perf_counter()
+        now = time.process_time()
         took, growth = now - before, min(GROWTH, 2.0 * (now - before) / took) if took else GROWTH
         if now - start + growth * took > seconds:
             return

@@ -29,6 +29,7 @@ from simulator.worst.non_adaptive import (
 from simulator.worst.own_filter import OwnFilter, promise_of
 from simulator.worst.policy import Policy
 from simulator.worst.refining import allowed, close, refined, verdict_of
+from simulator.worst.unreachable import nothing_won, reaches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ class WorstCase:
     epsilon : the epsilon of the bracket.
     delta : certified ends of the largest delta(epsilon).
     tolerance : the required relative width.
-    seconds : the time taken.
+    seconds : the processor time taken.
     stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where only rounding
         separates the ends.
     last : the pass with the largest lower end, which belongs to a policy.
@@ -72,6 +73,8 @@ class WorstCase:
     @cached_property
     def _in_advance(self) -> tuple[Bracket | None, str]:
         last = self.last
+        if self.delta.upper == 0.0:
+            return self.delta, ""
         try:
             found = best_non_adaptive(
                 self.game.menu,
@@ -179,7 +182,7 @@ def worst_case(
         (:class:`~simulator.worst.own_filter.OwnFilter`).
     experiment : 0 or 1: which experiment's hockey-stick divergence.
     tolerance : stop where the ends are within this of each other, relative to the upper end.
-    seconds : after which no finer grid is begun.
+    seconds : of processor time, after which no finer grid is begun.
 
     Raises
     ------
@@ -195,13 +198,18 @@ def worst_case(
         filter = filter.with_one_sum(epsilon)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
     promise_of(filter)  # raises InvalidInput for an invalid promise before the search
+    won = reaches(game, epsilon)
     found = refined(
-        lambda level, last: run_pass(game, epsilon, level, last, allowed=allowed(seconds)),
-        first_level(game),
+        lambda level, last: (
+            run_pass(game, epsilon, level, last, allowed=allowed(seconds))
+            if won
+            else nothing_won(game, epsilon)
+        ),
+        first_level(game) if won else 0,
         epsilon,
         tolerance=tolerance,
         seconds=seconds,
-        most=_composed(game, epsilon),
+        most=_composed(game, epsilon) if won else 0.0,
     )
     return WorstCase(
         game=game,

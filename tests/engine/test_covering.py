@@ -265,7 +265,8 @@ def test_a_filter_and_a_free_parameter_are_part_of_the_state():
      "number that is not finite"),
     (Rule(lambda s, i, a, c: (s if i == 0 else s + a, 0), (challenge(Laplace(ALICE, 0.1)),), 0.0,
           "sum from round 1"), "as a number"),
-    (Rule(lambda s, i, a, c: (s * 1.1 + a, 0), (rr(0.1),), 0.0, "growing"), "do not close"),
+    (Rule(lambda s, i, a, c: (s * 1.1 + (a if i else 0.0), 0), (rr(0.1),), 0.0, "growing"),
+     "do not close"),
 ])  # fmt: skip
 def test_a_rule_that_cannot_be_enumerated_is_refused(adversary, why, monkeypatch):
     monkeypatch.setattr("simulator.engine.enumerated.state_count.MOST_NODES", 1000)
@@ -291,7 +292,7 @@ def test_a_step_that_is_no_function_of_its_arguments_is_refused():
         return state, len(seen) % 2
 
     for step in (of_numpy, of_calls):
-        with pytest.raises(NotApplicable, match=r"not a function of its|goes another way"):
+        with pytest.raises(NotApplicable, match=r"test_covering.py:\d+: a call"):
             engine(Rule(step, (rr(0.1), rr(0.2)), 0, "impure"), PureDP(0.2), 6)
 
 
@@ -314,10 +315,8 @@ def in_a_loop(state, i, answer, coins):
 
 
 @pytest.mark.parametrize("step", [
-    lambda s, i, a, c: (s, 1 if i and isinstance(a, float) else 0),
     lambda s, i, a, c: (s, 1 if i and type(a) is float else 0),
     lambda s, i, a, c: (s, 1 if str(a)[0] == "-" else 0),
-    lambda s, i, a, c: (s, 1 if isinstance(c.random(), float) else 0),
     lambda s, i, a, c: (s, 1 if str(c.random())[2] == "1" else 0),
     swallowed,
     in_a_loop,

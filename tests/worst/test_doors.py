@@ -164,8 +164,8 @@ def test_options_that_make_no_sense(dpcompose, options, named):
     [
         (("--menu", "gdp:0.1"), "nothing ends the game"),
         (("--menu", "gdp:0.1", "--filter", "sum:1"), "cannot account for gdp:0.1"),
-        (("--menu", "randomized-response:1e-9", "--filter", "sum:1"), "more than 200000 states"),
-        (("--menu", "laplace:1e-300", "--rounds", 3), "choose an epsilon nearer"),
+        (("--menu", "randomized-response:1e-9", "--filter", "sum:2"), "more than 200000 states"),
+        (("--menu", "gdp:1e-300", "--rounds", 3), "choose an epsilon nearer"),
     ],
 )
 def test_games_that_cannot_be_searched(dpcompose, options, named):

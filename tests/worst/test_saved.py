@@ -7,7 +7,8 @@ import runpy
 import numpy as np
 import pytest
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE
+from simulator.adversaries.contract import Challenge
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import counting_query
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -86,7 +87,9 @@ def test_every_sigma_is_kept():
 
 
 def test_a_mechanism_without_a_name_cannot_be_saved(tmp_path):
-    policy = worst_case([Laplace(counting_query("bob"), 0.1)], epsilon=0.1, rounds=1).policy
+    without = Database({"alice": 1, "others": 398})
+    challenge = Challenge(without, without.add("bob"), Laplace(counting_query("bob"), 0.1))
+    policy = worst_case([challenge], epsilon=0.05, rounds=1).policy
     with pytest.raises(NotApplicable, match="has no name in a menu"):
         policy.save(tmp_path / "found.py")
     assert not (tmp_path / "found.py").exists()

@@ -162,7 +162,10 @@ class Moments:
             if not float(live.min()) > LEAST * float(live.max()):
                 raise FloatingPointError
         first, probabilities = a.start
-        return scale + math.log(float(probabilities @ value[first]))
+        total = float(probabilities @ value[first])
+        if not total > 0.0:
+            raise FloatingPointError
+        return scale + math.log(total)
 
     def _recursion(self, theta: float, keep: bool, quick: bool = False) -> Backward:
         logs, pieces = self.log_masses(theta)
@@ -266,10 +269,10 @@ def runs_of(segment_of: np.ndarray) -> list[tuple[int, int]]:
 def _normalise(values: np.ndarray) -> float:
     """Divide by the largest value, in place; return its logarithm.
 
-    Raises FloatingPointError where that is 0.
+    Raises FloatingPointError where all are 0, or the largest is beyond floats.
     """
     largest = float(values.max())
-    if not largest > 0.0:
+    if not 0.0 < largest < math.inf:
         raise FloatingPointError
     values /= largest
     return math.log(largest)

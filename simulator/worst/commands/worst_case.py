@@ -73,7 +73,7 @@ STOPPED = {
     type=float,
     default=60.0,
     show_default=True,
-    help="Begin no finer grid after so many seconds.",
+    help="Begin no finer grid after so many seconds of processor time.",
 )
 @click.option(
     "--play", type=int, default=None, metavar="TRIALS", help="Simulate the adversary too."

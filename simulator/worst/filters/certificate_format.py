@@ -116,7 +116,8 @@ def read(text: str) -> Certificate:
         raise Refused(f"it is not JSON: {error}") from None
     named = isinstance(document, dict) and document.get("dpcompose") == NAME
     require(named, f"it is not a {NAME}")
-    require(document.get("version") == 1, "its version is not 1")
+    version = document.get("version")
+    require(type(version) is int and version == 1, "its version is not 1")
     require(document.get("digest") == digest_of(document), "it was changed: wrong digest")
     stored = _object(document, MEMBERS, "certificate")
     pool = _object(stored["pool"], ("squares", "floor"), "pool")
@@ -134,6 +135,7 @@ def read(text: str) -> Certificate:
         **{name: _whole(grid[name], name, -MOST) for name in ("first", "start", "last")},
         digest=stored["digest"],
     )
+    require(found.delta < 1.0, "delta: must be below 1, a larger one promises nothing")
     require(found.rows == sum(n for *_, n in found.plan), "rows: must be the rounds of the plan")
     last = max(row for move in found.moves for row, _ in move.falls)
     require(last <= found.rows, "moves: falls: a row above the first one")

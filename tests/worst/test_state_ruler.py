@@ -1,0 +1,171 @@
+"""Filters whose state is a number of any meaning: both ends from states moved to marks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
+from simulator.worst import filter_graphs, worst_case
+from simulator.worst.game_graph import CLOSED, layered_graph
+from simulator.worst.own_filter import Transitions
+from simulator.worst.state_ruler import ruler, ruler_graph
+from tests.helpers.cases import case
+from tests.worst.brute_force import response, worst
+
+SIZES = (0.0201, 0.0313, 0.0557)
+MENU = [f"randomized-response:{size}" for size in SIZES]
+
+
+class Numbered:
+    """A filter of one number: ``after(state, epsilon)`` within a limit."""
+
+    monotone, initial = True, 0.0
+
+    def __init__(self, limit: float, after: Callable[[float, float], float]) -> None:
+        self.limit, self.after = limit, after
+
+    def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:
+        """Admit while the next state is within the limit."""
+        after = self.after(state, guarantee.pure_epsilon)
+        return after <= self.limit, after
+
+
+def root(state: float, epsilon: float) -> float:
+    """The root of the sum of squares."""
+    return math.sqrt(state * state + epsilon * epsilon)
+
+
+def whitehouse(state: float, epsilon: float) -> float:
+    """The epsilon of Whitehouse's formula at 1e-6, from the epsilon so far."""
+    log_inverse = math.log(1e6)
+    spent = (math.sqrt(2 * log_inverse + 2 * state) - math.sqrt(2 * log_inverse)) ** 2
+    squares = (spent if state else 0.0) + epsilon * epsilon
+    return max(state, math.sqrt(2 * squares * log_inverse) + squares / 2)
+
+
+TABLE = dict(zip(SIZES, (1.0, 3.0, 8.0)))
+
+
+def listed(state: float, epsilon: float) -> float:
+    """A table's cost, which depends on the state; other rounds have none."""
+    return state + TABLE[epsilon] * (1.0 + 0.3 * math.sin(state / 60.0) ** 2)
+
+
+GAMES: dict[str, tuple[float, Callable[[float, float], float], float]] = {
+    "root": (0.2324, root, 1.0),
+    "whitehouse": (1.0, whitehouse, 1.0),
+    "power": (0.4, lambda state, epsilon: state + epsilon**1.5, 0.5),
+    "table": (200.0, listed, 0.5),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", list(GAMES))
+def test_a_state_of_any_meaning_is_searched_within_five_percent(name: str) -> None:
+    limit, after, epsilon = GAMES[name]
+    found = worst_case(MENU, filter=Numbered(limit, after), epsilon=epsilon, tolerance=0.05,
+                       seconds=20.0)  # fmt: skip
+    assert found.reached
+    assert found.policy.value == pytest.approx(found.last.delta(epsilon).lower, rel=1e-9)
+
+
+@pytest.mark.nightly
+def test_the_root_of_a_sum_of_squares_is_searched() -> None:
+    found = worst_case(MENU, filter=Numbered(0.2324, root), epsilon=1.0, tolerance=0.2).delta
+    assert found.lower <= 6.0e-7 <= found.upper
+    assert found.width <= 0.2 * found.upper
+
+
+@pytest.mark.nightly
+def test_the_same_filter_in_two_coordinates_has_one_worst_case() -> None:
+    """The root of a sum of squares, and the sum."""
+    squares = Numbered(0.2324**2, lambda state, epsilon: state + epsilon * epsilon)
+    ends = [
+        worst_case(MENU, filter=each, epsilon=1.0, tolerance=0.05, rounds=rounds).delta
+        for each, rounds in ((squares, None), (Numbered(0.2324, root), None),
+                             (Numbered(0.2324, root), 140))
+    ]  # fmt: skip
+    assert max(each.lower for each in ends) <= min(each.upper for each in ends)
+    assert all(each.width <= 0.05 * each.upper for each in ends)
+
+
+def random_rule(seed: int) -> Callable[[float, float], float]:
+    """A monotone rule: in a random coordinate, a cost that depends on the state."""
+    rng = np.random.default_rng(seed)
+    power, slope, kink = rng.uniform(0.3, 3.0), rng.uniform(0.0, 0.5), rng.uniform(0.2, 1.0)
+
+    def after(state: float, epsilon: float) -> float:
+        plain = state**power + epsilon * (1.0 + slope * (state > kink))
+        return max(float(plain ** (1.0 / power)), state)
+
+    return after
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(3, 40), marks=pytest.mark.nightly)]
+)  # fmt: skip
+def test_marks_enclose_plain_recursion(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small games, with a ruler in place of their own few states."""
+    monkeypatch.setattr(filter_graphs, "FEW_SUMS", 0)
+    sizes = (0.31, 0.47, 0.83)
+    for seed in seeds:
+        with case(str(seed)):
+            rule, limit = random_rule(seed), 1.9
+
+            def admit(state: float, option: int, rule: Any = rule, limit: float = limit) -> Any:
+                after = rule(state, sizes[option])
+                return after if after <= limit else None
+
+            for rounds in (3, 5):
+                truth = worst([response(e) for e in sizes], 0.6, rounds, admit=admit, state=0.0)
+                found = worst_case(
+                    [f"randomized-response:{e}" for e in sizes], filter=Numbered(limit, rule),
+                    epsilon=0.6, rounds=rounds, seconds=0.2,
+                )  # fmt: skip
+                assert found.delta.lower <= truth * (1 + 1e-11)
+                assert truth <= found.delta.upper * (1 + 1e-11)
+
+
+def test_a_state_moved_the_wrong_way_is_seen() -> None:
+    """The check can fail: from marks below the states, more rounds are admitted than there are."""
+    promises = [PureDP(size) for size in SIZES]
+    transitions = Transitions(Numbered(0.2324, root))
+    marks = ruler(transitions, promises, None, 300)
+    exact = math.floor(0.2324**2 / SIZES[1] ** 2)
+    depths = {}
+    for up in (True, False):
+        some = (marks.up if up else marks.down)[::5]
+        graph = ruler_graph(transitions, promises[1:2], some, None, up=up)
+        depths[up] = int(graph.depth[graph.start])
+    assert depths[True] < exact < depths[False]
+
+
+def saturating(state: float, epsilon: float) -> float:
+    """A sum that ends at a half, where every round is admitted without end."""
+    return min(state + epsilon, 0.5)
+
+
+def test_a_round_that_does_not_raise_the_state_is_named() -> None:
+    menu = [f"randomized-response:{0.0071 * root!r}" for root in (1.0, 2**0.5, 5**0.5, 7**0.5)]
+    with pytest.raises(
+        InvalidInput, match=r"raises the filter's state 0.5 by less than the search"
+    ):
+        worst_case(menu, filter=Numbered(1.0, saturating), epsilon=0.5)
+    ends = worst_case(menu, filter=Numbered(1.0, saturating), epsilon=0.01, rounds=3).delta
+    assert ends.lower > 0.0
+
+
+def test_states_in_layers_are_counted_once_for_each_number_of_rounds() -> None:
+    after = np.array([[1, 2], [2, 2], [2, CLOSED]])  # the last state stays
+    for rounds in (1, 2, 5):
+        graph = layered_graph(after, rounds)
+        assert graph.depth[graph.start] == rounds
+        assert (graph.follow < np.arange(graph.nodes)[:, None]).all()
+    assert layered_graph(np.array([[1, 2], [2, CLOSED], [CLOSED, CLOSED]]), 2).nodes == 3
