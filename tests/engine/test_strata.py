@@ -68,6 +68,21 @@ def test_a_game_without_rare_branches_has_one_stratum():
     assert thresholds(strata.law, 12) == [0]
 
 
+def test_ordinary_play_does_not_become_rare_with_time():
+    """Streaks of answers come and go over 400 rounds; one of 30 has a probability of 1e-5."""
+
+    def streak(state, i, answer, coins):
+        if i > 0 and state < 30:
+            state = state + 1 if answer > 0.5 else 0
+        return state, 3 if state == 30 else 0
+
+    gate = GATES["by a coin"]
+    menu = Menu.of(type(gate.rule)(streak, gate.rule.menu, 0), PureDP(5.0), ADD_REMOVE)
+    law = Strata(CoveringEngine(menu, 400).moments).law
+    assert law[:4].sum() > 0.9
+    assert 0.0 < law[-8:].sum() < 1e-3
+
+
 def test_the_weights_of_a_stratified_measure_are_those_of_the_experiment():
     """Means of W and W 1{L > 10} within 6 standard errors, and no weight beyond its bound."""
     gate = GATES["two in sequence"]

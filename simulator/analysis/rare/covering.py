@@ -35,7 +35,7 @@ SPREAD = 0.1
 """The share of the trials that all strata have in equal parts, for other points than the given."""
 MOST_STRATA = (12, 6, 3, 2)
 """The largest numbers of strata that are tried, until their automata are small enough."""
-MOST_WORK = 20_000_000
+MOST_WORK = 3_000_000
 """The most transitions over all rounds and strata, with OVERHEAD per round."""
 OVERHEAD = 1000
 FIRST_THETA, GRID = 0.03, 1.3
@@ -124,6 +124,9 @@ Part = tuple[int, Moments]
 
 def _parts(engine: CoveringEngine) -> list[Part]:
     """The strata, as many as have automata that are small enough; none where one has all plays."""
+    a = engine.moments.automaton
+    if 2 * sum(len(a.segments[segment]) for segment in a.segment_of) > MOST_WORK:
+        return []
     for most in MOST_STRATA:
         firsts = thresholds(engine.strata.law, most)
         if len(firsts) < 2:

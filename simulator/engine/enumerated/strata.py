@@ -5,9 +5,10 @@ and says little of the others. Strata have a tilt each, and refining them never 
 their bounds: the least of a sum over theta is at least the sum of the least.
 
 The *rarity* of a play is counted in decades. A node's significance is the probability, before
-the same round, of all nodes that are at most as probable. Every step to a node of smaller
-significance adds the decades by which it falls, and so does a loss that is far in the upper tail
-of its node's losses. Any whole numbers would be valid here: they decide the width alone.
+the same round, of all nodes that are at most as probable. A play is as rare as the rarest node on
+its way. A step that falls by JUMP decades or more at once adds them, so that gates that open again
+and again are counted, and so does a loss that is as far in the upper tail of its node's losses.
+Any whole numbers would be valid here: they decide the width alone.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ OFFSET = 0.37
 """Added to decades before rounding down, so that powers of ten, which are common, are not edges."""
 LOOKED_AT = 64
 """Rounds of a long run of equal rounds in which significance is computed."""
+JUMP = 3
+"""Decades of one step that are added; those of smaller steps add up in ordinary play."""
 LIFT = 1.0
 """By how much a rare loss exceeds its node's mean loss, at least."""
 MOST_LEAVES = 400_000
@@ -35,11 +38,15 @@ MOST_LEAVES = 400_000
 
 @dataclass(frozen=True)
 class RarerLeaves:
-    """Rounds of one kind: their leaves, and by how many decades each leaf is rarer."""
+    """Rounds of one kind: their leaves, the decades that each adds, and the least afterwards."""
 
     leaves: Leaves
     rarer: np.ndarray
-    of_leaf: np.ndarray
+    least: np.ndarray
+
+    def rarity(self, before: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+        """The rarity after each leaf, from that before it."""
+        return np.maximum(before + self.rarer[leaf], self.least[leaf])
 
 
 class Strata:
@@ -60,17 +67,16 @@ class Strata:
         self._begin = nodes[0][a.start[0]]
         self._steps: list[RarerLeaves] = []
         self._step_of: list[tuple[int, int]] = []  # for each run its inner and its last step
-        for number, (segment, rounds) in enumerate(runs):
+        for number, (segment, _) in enumerate(runs):
             leaves, of_leaf = a.segments[segment], moments.of_leaf[segment]
             tails = self._loss_decades(segment, of_leaf)
             ahead = nodes[number + 1] if number + 1 < len(runs) else None
-            here = nodes[number]
-            inner = np.maximum(tails, here[leaves.follow] - here[of_leaf]) if rounds > 1 else tails
-            last = tails if ahead is None else np.maximum(
-                tails, ahead[leaves.follow] - here[of_leaf]
-            )  # fmt: skip
             self._step_of.append((len(self._steps), len(self._steps) + 1))
-            self._steps += [RarerLeaves(leaves, inner, of_leaf), RarerLeaves(leaves, last, of_leaf)]
+            for after in (nodes[number], ahead):
+                least = np.zeros(len(leaves), np.int64) if after is None else after[leaves.follow]
+                rise = np.maximum(tails, least - nodes[number][of_leaf])
+                rise[rise < JUMP] = 0
+                self._steps.append(RarerLeaves(leaves, rise, least))
         self._runs = runs
         self._known: dict[tuple[int, int | None], Moments | None] = {}
         self.law = self._law()
@@ -121,7 +127,7 @@ class Strata:
         a = self.automaton
         reached: np.ndarray = np.zeros(a.segments[self._runs[0][0]].nodes * width)
         label = np.minimum(self._begin, RAREST)
-        if not label.any() and not any(step.rarer.any() for step in self._steps):
+        if not label.any() and not any(x.rarer.any() or x.least.any() for x in self._steps):
             return np.eye(1, width)[0]
         np.add.at(reached, a.start[0] * width + label, a.start[1])
         for number, (segment, rounds) in enumerate(self._runs):
@@ -129,7 +135,7 @@ class Strata:
                 step = self._steps[self._step_of[number][i == rounds - 1]]
                 live = np.flatnonzero(reached)
                 source, leaf = _leaves_from(step.leaves, live // width)
-                after = np.minimum(live[source] % width + step.rarer[leaf], RAREST)
+                after = np.minimum(step.rarity(live[source] % width, leaf), RAREST)
                 flow = reached[live[source]] * self._masses[segment][leaf]
                 last = number + 1 == len(self._runs) and i == rounds - 1
                 if last:
@@ -220,7 +226,7 @@ def _leaves_from(leaves: Leaves, nodes: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _places(step: RarerLeaves, pairs: np.ndarray, kept: RarityRange) -> tuple[np.ndarray, ...]:
     """(Source, leaf, rarity afterwards) of all leaves from pairs of node and rarity."""
     source, leaf = _leaves_from(step.leaves, pairs // kept.width)
-    after = pairs[source] % kept.width + step.rarer[leaf]
+    after = step.rarity(pairs[source] % kept.width, leaf)
     if kept.open_:
         after = np.minimum(after, kept.width - 1)
     fits = after < kept.width
@@ -269,8 +275,13 @@ def _multiplied(
 
 
 def thresholds(law: np.ndarray, most: int) -> list[int]:
-    """The least rarities of at most ``most`` >= 2 strata, the first 0; each has plays."""
+    """The least rarities of at most ``most`` >= 2 strata, the first 0; each has plays.
+
+    All plays that are not JUMP decades rarer than the usual ones are in the first.
+    """
     present = np.flatnonzero(law > 0.0)
+    usual = int(np.searchsorted(np.cumsum(law), 0.5 * law.sum()))
+    present = np.unique(np.where(present < usual + JUMP, 0, present))
     for unit in range(1, RAREST + 1):
         found = sorted({int(rarity) // unit for rarity in present})
         if len(found) <= most:
