@@ -24,7 +24,6 @@ ONLY = {
     "click": ("simulator.doors.cli", *(f"simulator.{shelf.name}.commands" for shelf in SHELVES)),
     "pytest": ("simulator.auditing.pytest_plugin",),
     "numba": (
-        "simulator.engine.compiled.checked",
         "simulator.engine.compiled.compiling",
         "simulator.engine.compiled.plain_kernel",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -27,7 +27,7 @@ from simulator.engine.block import covering_engine
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
-from simulator.engine.weight_bounds import total_psi_bound, weight_exponent
+from simulator.engine.weight_bounds import weight_exponents
 from simulator.foundations.curves import Several
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import require_distinguishable
@@ -51,16 +51,25 @@ _PROBABILITY = (0.0, 1.0)
 class Result(Measured):
     """The privacy losses of every trial, and the estimates that follow from them.
 
-    Attributes: see :class:`~simulator.runner.measured.Measured`.
+    Attributes
+    ----------
+    likelihoods : what a test of the declared likelihoods would have found, with ``trust=False``;
+        empty where none was tested. For the others see
+        :class:`~simulator.runner.measured.Measured`.
     """
+
+    likelihoods: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, measured: Measured) -> Result:
         """The result with the measurements of a run."""
-        return cls(**{field.name: getattr(measured, field.name) for field in fields(measured)})
+        return cls(**{each.name: getattr(measured, each.name) for each in fields(measured)})
 
     def __repr__(self) -> str:
-        facts = ", ".join(f"{name} {value}" for name, value in display.facts(self).items())
+        named = display.facts(self)
+        if self.likelihoods:
+            named["likelihoods"] = self.likelihoods
+        facts = ", ".join(f"{name} {value}" for name, value in named.items())
         return f"<{type(self).__name__}: {facts}>"
 
     def _repr_html_(self) -> str:
@@ -312,12 +321,10 @@ class Result(Measured):
         self, of: Callable[[float, float, float], float], experiment: int, point: float
     ) -> float | None:
         """The logarithm of the bound ``of`` weighted values at the point, or None."""
-        exponent = weight_exponent(self.specification.sampling)
-        if exponent is None or experiment not in self.sample:
+        if experiment not in self.sample:
             return None
-        theta, offset = exponent
-        psi = total_psi_bound(self.specification, experiment)
-        return of(theta, psi + offset, point) if np.isfinite(psi) else None
+        exponents = weight_exponents(self.specification, experiment)
+        return None if exponents is None else max(of(theta, m, point) for theta, m in exponents)
 
     def plot(self, of: str = "delta", ax: Any = None, *, confidence: float = 0.95) -> Any:
         """Draw the result with the bounds on it; return the matplotlib axes.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 from simulator.adversaries.loading import game_of
-from simulator.analysis.likelihoods import require_likelihoods
+from simulator.analysis.likelihoods import require_likelihoods, require_tests
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.sampling import Sampling
@@ -75,7 +76,8 @@ def simulate(
     progress : whether to show a bar; by default if standard error is a terminal.
     trust : whether to accept the likelihoods that mechanisms declare. With False every distinct
         challenge that was met, and every entry of a rule's menu, is tested with fresh draws
-        (``examine``); the probability that any correct likelihood fails is at most 1e-6.
+        (``examine``), the more the smaller its declared losses; the probability that any correct
+        likelihood fails is at most 1e-6. ``result.likelihoods`` says what error would have failed.
     keep : "losses" keeps each of them, 8 bytes per trial. "summary" counts them in bins of four
         significant digits, so that memory does not grow with the trials; estimates say by how much
         that widens them, and ``result.losses()`` is refused. By default losses up to ten million
@@ -108,7 +110,10 @@ def simulate(
     require_workers(jobs)
     if seconds is not None:
         specification = fitted(specification, played, jobs, out, progress, seconds=seconds)
-    measured = run_in(out, specification, played, jobs, progress)
-    if measured.challenges:
-        require_likelihoods(measured.challenges, relation, specification.seed)
-    return Result.of(measured)
+    if not specification.trust:
+        require_tests()
+    result = Result.of(run_in(out, specification, played, jobs, progress))
+    if result.challenges:
+        tested = require_likelihoods(result.challenges, relation, specification.seed)
+        result = replace(result, likelihoods=tested)
+    return result

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from simulator.adversaries.contract import Rule
 from simulator.engine.algorithm_1 import play_as_generator
+from simulator.engine.compiled.compiling import numba_is_installed
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.outcomes.outcome import Outcome
@@ -129,6 +130,11 @@ def repeats_of(specification: Specification) -> int:
 
 
 def plays_without_lock(specification: Specification) -> bool:
-    """Whether blocks are played without the interpreter lock, so that threads are faster."""
+    """Whether blocks are played without the interpreter lock, so that threads are faster.
+
+    Those of a covering measure are, and their threads share one enumeration.
+    """
+    if isinstance(specification.sampling, Covering):
+        return numba_is_installed()
     engine = prepared_engine(specification)
     return engine is not None and not engine.complaint

@@ -17,7 +17,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,6 +102,21 @@ class Steered:
         return hash(self.name)
 
 
+class Stratum(NamedTuple):
+    """The plays of rarity ``least`` to that of the next stratum, less one, and their measure.
+
+    Attributes
+    ----------
+    least : the least rarity, in decades.
+    theta : the tilt of their total loss.
+    share : the share of the trials.
+    """
+
+    least: int
+    theta: float
+    share: float
+
+
 @dataclass(frozen=True)
 class Covering:
     """Whole views tilted by their total loss: e^{theta L - M} P_b with M = ln E_b e^{theta L}.
@@ -109,18 +124,47 @@ class Covering:
     For a rule whose states can be enumerated, see :mod:`simulator.engine.enumerated.covering`.
     Every path has weight e^{M - theta L}. ``theta`` >= 0 tilts towards large L in experiment 0 and
     towards large -L in experiment 1.
+
+    With ``strata`` it is the mixture of such measures of parts of the plays, which are divided by
+    their rarity, see :mod:`simulator.engine.enumerated.strata`; ``theta`` is then that of the
+    first.
     """
 
     theta: float
+    strata: tuple[Stratum, ...] = ()
     kind: ClassVar[str] = "covering"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", finite("theta", self.theta))
         if self.theta < 0.0:
             raise InvalidInput(f"a covering measure needs theta >= 0, not {self.theta:g}")
+        if not self.strata:
+            return
+        least = [stratum.least for stratum in self.strata]
+        if least[0] != 0 or least != sorted(set(least)):
+            raise InvalidInput(f"strata need rarities that ascend from 0, not {least}")
+        if self.theta != self.strata[0].theta:
+            raise InvalidInput("the theta of a covering measure is that of its first stratum")
+        total = math.fsum(stratum.share for stratum in self.strata)
+        if not abs(total - 1.0) <= 1e-3:
+            raise InvalidInput(f"the shares of the strata add up to {total:g}, not to 1")
+
+    @classmethod
+    def stratified(cls, strata: tuple[Stratum, ...]) -> Covering:
+        """The mixture of the measures of all strata; a single one is the measure of all plays."""
+        return cls(strata[0].theta, strata if len(strata) > 1 else ())
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The probabilities of the strata: their shares over the sum of these."""
+        shares = np.array([stratum.share for stratum in self.strata] or [1.0])
+        return np.asarray(shares / shares.sum())
 
     def __str__(self) -> str:
-        return f"covering:{self.theta!r}"
+        if not self.strata:
+            return f"covering:{self.theta!r}"
+        parts = (f"{one.least},{one.theta!r},{one.share!r}" for one in self.strata)
+        return f"covering:{','.join(parts)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +239,7 @@ Sampling = Tilted | Steered | Guarded | Covering
 def parse_sampling(text: str) -> Sampling:
     """Read ``tilted:THETA``, ``covering:THETA`` or ``guarded:THETA,SHARE:MEASURE``.
 
+    A covering measure with strata is ``covering:LEAST,THETA,SHARE,LEAST,THETA,SHARE,...``.
     Inverse of ``str()``, except for a steered measure, whose text does not contain its table.
     Raises InvalidInput.
     """
@@ -205,12 +250,23 @@ def parse_sampling(text: str) -> Sampling:
         if kind == "guarded":
             theta, share = values
             return Guarded(parse_sampling(beside), theta, share)  # type: ignore[arg-type]
+        if kind == "covering" and len(values) > 1:
+            return Covering.stratified(
+                tuple(_stratum(values[at : at + 3]) for at in range(0, len(values), 3))
+            )
         [theta] = values
         if kind not in ("tilted", "covering"):
             raise ValueError(kind)
         return Tilted(theta) if kind == "tilted" else Covering(theta)
     except ValueError:
         raise InvalidInput(f"no sampling measure can be read from {text!r}") from None
+
+
+def _stratum(values: list[float]) -> Stratum:
+    least, theta, share = values
+    if least != int(least) or not 0.0 < share <= 1.0 or not theta >= 0.0:
+        raise ValueError(least)
+    return Stratum(int(least), theta, share)
 
 
 TABLE_BITS, THETA_BITS = 20, 10

@@ -7,25 +7,30 @@ from functools import lru_cache
 
 from simulator.adversaries.contract import Rule
 from simulator.engine.block import covering_engine, tilted_engine_for
-from simulator.engine.sampling import Covering, Guarded, Sampling, Tilted
+from simulator.engine.sampling import Covering, Guarded, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import NotApplicable
 
+Exponents = list[tuple[float, float]]
+"""(theta, m) of some parts of the views, with ln W <= m - theta L on every view of the part."""
 
-def total_psi_bound(specification: Specification, b: int) -> float:
-    """A bound on the sum of psi over the rounds of any play, known before a play.
 
-    For a rule it follows from the menu; for a generator from the family, by psi(theta) = theta
-    D_{1+theta}(P0||P1) and the family's bound on that Renyi divergence. For a guarded measure it is
-    that of the guard, for a covering measure the exponent of every weight. Infinite for steered
-    sampling, and where a loss may be infinite. Raises NotApplicable unless theta >= 0.
+def weight_exponents(specification: Specification, b: int) -> Exponents | None:
+    """Bounds on the weights of all views, known before a play; None where there is none.
+
+    For a rule they follow from the menu; for a generator from the family, by psi(theta) = theta
+    D_{1+theta}(P0||P1) and the family's bound on that Renyi divergence. For a guarded measure they
+    are those of the guard, for a covering measure the exponents of every weight.
     """
-    s = specification
-    if isinstance(s.sampling, Covering):
-        return covering_engine(s, b).moments.log_moment(s.sampling.theta)
-    if not isinstance(s.sampling, Tilted | Guarded):
-        return math.inf
-    return psi_bound_at(s, b, s.sampling.theta)
+    s, sampling = specification, specification.sampling
+    if isinstance(sampling, Covering):
+        return [(theta, m) for _, theta, m in covering_engine(s, b).parts(sampling)]
+    if not isinstance(sampling, Tilted | Guarded) or sampling.theta < 0.0:
+        return None
+    psi = psi_bound_at(s, b, sampling.theta)
+    if isinstance(sampling, Guarded):
+        psi -= math.log(sampling.share)
+    return [(sampling.theta, psi)] if math.isfinite(psi) else None
 
 
 def psi_bound_at(specification: Specification, b: int, theta: float) -> float:
@@ -38,18 +43,6 @@ def psi_bound_at(specification: Specification, b: int, theta: float) -> float:
     if isinstance(s.adversary, Rule):
         return menu_psi_bound(Played.of(s), b, theta, s.rounds)
     return s.rounds * theta * s.family.renyi(1.0 + theta)
-
-
-def weight_exponent(sampling: Sampling | None) -> tuple[float, float] | None:
-    """(theta, offset) with ln W <= Psi + offset - theta L on every view; None where there is none.
-
-    Psi is :func:`total_psi_bound`.
-    """
-    if isinstance(sampling, Guarded):
-        return sampling.theta, -math.log(sampling.share)
-    if isinstance(sampling, Tilted | Covering) and sampling.theta >= 0.0:
-        return sampling.theta, 0.0
-    return None
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from simulator.identity.lookups import Import, has_steady_hash, lookups
-from simulator.identity.origins import home_of, is_found_by_name, is_users, name_of
+from simulator.identity.origins import home_of, is_found_by_name, is_of_package, is_users, name_of
 
 Note = Callable[[str], None]
 """Writes down that something reachable is not covered."""
@@ -90,6 +90,8 @@ def take_apart(value: Any, note: Note) -> Anatomy:
         return Anatomy("a shared generator", [])
     if exact := _BY_TYPE.get(type(value)):
         return exact(value)
+    if (content := _content_digest(value)) is not None:
+        return Anatomy("content", [("class", type(value)), ("digest", content)])
     for kind, take in _TAKERS:
         if isinstance(value, kind):
             return take(value, note)
@@ -98,6 +100,16 @@ def take_apart(value: Any, note: Note) -> Anatomy:
     if not is_users(type(value)) and (inner := wrapped(value)) is not None:
         return Anatomy(name_of(type(value)), [("function", inner)])
     return _reduced(value, note)
+
+
+def _content_digest(value: Any) -> int | None:
+    """What a class of this package keeps in place of all that an immutable value holds."""
+    kind = type(value)
+    make = vars(kind).get("content_digest")
+    if make is None or not is_of_package(kind):
+        return None
+    found: int | None = make(value)
+    return found
 
 
 def wrapped(value: Any) -> Any:

@@ -17,7 +17,7 @@ from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import psi_bound, tilted_row
 from simulator.engine.sampling import Covering, Steered, Tilted
 from simulator.engine.specification import Specification
-from simulator.engine.weight_bounds import total_psi_bound
+from simulator.engine.weight_bounds import psi_bound_at
 from simulator.errors import Breach, InvalidInput, NotApplicable, Refusal
 from simulator.mechanisms import Exponential, Free, LeakyRandomizedResponse, Scalars
 from simulator.theory import ApproxDP, BoundedRange, Composition, bound
@@ -86,7 +86,7 @@ def test_no_play_passes_the_bound_on_its_total_psi(name, theta):
         signed = -result.losses(b) if b else result.losses(b)
         usable = np.isfinite(signed)
         total = result.log_weights[b][usable] + theta * signed[usable]
-        limit = total_psi_bound(result.specification, b)
+        limit = psi_bound_at(result.specification, b, theta)
         assert total.max() <= limit + 1e-9
         if math.isfinite(limit):
             assert total.max() > 0.0  # there was something to bound
@@ -99,10 +99,7 @@ def test_a_generators_bound_on_psi_comes_from_its_family():
             yield WITHOUT_ALICE, WITH_ALICE, RandomizedResponse(ALICE, 0.2)
 
     rule = Rule(always, on_alice(RandomizedResponse(ALICE, 0.2)))
-    bounds = [
-        total_psi_bound(Specification(a, PureDP(0.2), 30, 1, sampling=Tilted(3.0)), 0)
-        for a in (ask, rule)
-    ]
+    bounds = [psi_bound_at(Specification(a, PureDP(0.2), 30, 1), 0, 3.0) for a in (ask, rule)]
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-12)  # the extremal pair attains it
 
 

@@ -15,6 +15,7 @@ from simulator.data import ADD_REMOVE
 from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import covering_engine
 from simulator.engine.enumerated import programs
+from simulator.engine.enumerated.explaining import enumerability
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, NotApplicable
 from tests.helpers.natural_programs import ALICE, EVERYONE, NATURAL, STRONG, WEAK, WITHOUT
@@ -77,17 +78,17 @@ def test_many_random_programs_have_the_law_of_a_walk_over_all_answers():
 
 @pytest.mark.parametrize("broken", ["<", "+", "//", "in"])
 def test_a_broken_reader_is_found(monkeypatch, broken):
-    right = programs._on_known
+    right = programs.on_known
     wrong = {"<": lambda a, b: a <= b, "+": lambda a, b: a + b + 1, "//": lambda a, b: int(a / b)}
 
-    def reader(operation, base, table):
-        if operation == broken and base == "int":
-            return wrong[operation]
-        if broken == "in" and operation == "among":
+    def reader(do):
+        if do.operation == broken and do.base == "int":
+            return wrong[broken]
+        if broken == "in" and do.operation == "among":
             return lambda x: False
-        return right(operation, base, table)
+        return right(do)
 
-    monkeypatch.setattr(programs, "_on_known", reader)
+    monkeypatch.setattr(programs, "on_known", reader)
 
     def is_found(seed):
         try:
@@ -119,7 +120,7 @@ def test_samples_are_inside_of_the_exact_law(name):
 
 @pytest.mark.parametrize("name", sorted(UNKNOWN))
 def test_what_keeps_an_answer_is_refused(name):
-    with pytest.raises(NotApplicable, match=r"cannot be enumerated|can be enumerated"):
+    with pytest.raises(NotApplicable, match=r":\d+: .*(cannot be enumerated|keep what was)"):
         moments(NATURAL[name])
 
 
@@ -142,3 +143,25 @@ def test_a_refusal_names_the_line():
     refusal = f"test_enumerated_programs.py:{line}: round of a number that is not known in advance"
     with pytest.raises(NotApplicable, match=re.escape(refusal)):
         moments(rounds_an_answer)
+
+
+def test_a_moment_of_any_theta_is_a_number_or_refused():
+    """Powers of matrices once ended in the logarithm of 0."""
+    found = moments(make("press-when-ahead", FAMILY, 100), 100)
+    refused = 0
+    for theta in (2.0**k for k in range(24)):
+        try:
+            assert math.isclose(found.log_moment(theta), found.measure(theta).log_moment)
+        except DpcomposeError:
+            refused += 1
+    assert 0 < refused < 20
+
+
+def test_it_is_said_whether_states_are_enumerated():
+    line = stops.__code__.co_firstlineno
+    assert f"test_enumerated_programs.py:{line}: the program may stop" in (
+        enumerability(stops, FAMILY, 4)
+    )
+    said = "Its states are enumerated, at most 2 in one of 9 rounds: for exact answers"
+    for one in (NATURAL["mechanism_kept"], make("press-when-ahead", FAMILY, 9)):
+        assert enumerability(one, FAMILY, 9) == said

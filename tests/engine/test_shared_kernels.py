@@ -41,13 +41,14 @@ def kernel(rule, engine=Engine, filter_=None):
 def test_other_numbers_have_the_same_kernel(engine):
     one = kernel(rule_of(press, Laplace, 0.1, 0.2), engine)
     assert kernel(rule_of(press, Laplace, 0.3, 0.4, 0.5), engine) is one
-    assert kernel(rule_of(pressing(0.5), Laplace, 0.1, 0.2), engine) is not one
+    assert kernel(rule_of(pressing(0.5), Laplace, 0.1, 0.2), engine) is one  # the same program
+    assert kernel(rule_of(pressing(0.6), Laplace, 0.1, 0.2), engine) is not one
 
 
 def test_whatever_is_constant_in_a_kernel_makes_another():
     one = kernel(rule_of(press, Laplace, 0.1, 0.2))
     others = [
-        kernel(rule_of(pressing(0.5), Laplace, 0.1, 0.2)),
+        kernel(rule_of(pressing(0.7), Laplace, 0.1, 0.2)),
         kernel(rule_of(pressing(0.6), Laplace, 0.1, 0.2)),
         kernel(rule_of(press, RandomizedResponse, 0.1, 0.2)),
         kernel(rule_of(press, Laplace, 0.1, 0.2), filter_=SumFilter(1.0)),

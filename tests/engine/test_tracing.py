@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from simulator.engine.enumerated.decisions import RoundMatters
-from simulator.engine.enumerated.tracing import ways
+from simulator.engine.enumerated.programs import RoundMatters
 from simulator.errors import NotApplicable
+from tests.helpers.step_ways import ways
 
 CONTINUOUS = (0.0, 0.0)
 WHOLE = (1.0, 0.0)
@@ -120,17 +120,16 @@ def test_the_ways_agree_with_the_step_on_numbers_that_are_known():
 
 @pytest.mark.parametrize(("step", "why"), [
     (lambda state, i, answer, coins: (state + answer, 0), "answer as a number in its state"),
-    (lambda state, i, answer, coins: ((state, answer), 0), "answer as a number in its state"),
+    (lambda state, i, answer, coins: ((state, answer), 0), "within each other"),
     (lambda state, i, answer, coins: (coins.random(), 0), "coin as a number in its state"),
-    (lambda state, i, answer, coins: (state, int(math.exp(answer) > 2.0)), "passed to a function"),
-    (lambda state, i, answer, coins: (state, int(answer)), "too many"),
-    (lambda state, i, answer, coins: (state, int(answer * answer > 2.0)), "multiplied"),
-    (lambda state, i, answer, coins: (state, int(coins.random() < coins.random())), "compared"),
-    (lambda state, i, answer, coins: (state, int(answer < coins.random())), "compared"),
-    (lambda state, i, answer, coins: (state, coins.binomial(3, 0.5)), "by binomial"),
-    (lambda state, i, answer, coins: ([1], 0), "not a number or tuple"),
-    (lambda state, i, answer, coins: (state, int(np.isnan(answer))), "TypeError"),
-    (lambda state, i, answer, coins: (state, [0, 1][7]), "IndexError"),
+    (lambda state, i, answer, coins: (state, int(math.exp(answer) > 2.0)), "exp of a number"),
+    (lambda state, i, answer, coins: (state, int(answer)), "unbounded"),
+    (lambda state, i, answer, coins: (state, int(answer * answer > 2.0)), "product of two"),
+    (lambda state, i, answer, coins: (state, int(coins.random() < coins.random())), "comparison"),
+    (lambda state, i, answer, coins: (state, int(answer < coins.random())), "comparison"),
+    (lambda state, i, answer, coins: (state, coins.binomial(3, 0.5)), "coins.binomial"),
+    (lambda state, i, answer, coins: (state, int(np.isnan(answer))), "a call of isnan"),
+    (lambda state, i, answer, coins: (state, [0, 1][7]), "may stop"),
 ])  # fmt: skip
 def test_what_cannot_be_enumerated_is_refused_in_one_line(step, why):
     with pytest.raises(NotApplicable, match=why) as refused:

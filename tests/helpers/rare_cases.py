@@ -25,6 +25,15 @@ def estimated(adversary, epsilon=None, trials=4000, method="tilted", **others):
     )  # fmt: skip
 
 
+def unread(adversary):
+    """The same adversary, whose source is not in the closed form: it is not enumerated."""
+
+    def play(coins):
+        return adversary(coins)
+
+    return play
+
+
 def graph_of(adversary, b, rounds=ROUNDS, family=FAMILY):
     return enumerate_states(Specification(adversary, family, rounds, 10), b)
 

@@ -106,7 +106,7 @@ def test_a_loss_that_ignores_the_correlation_is_caught():
     for kind, caught in ((BallsInBins, False), (Uncorrelated, True)):
         challenge = Challenge(OTHERS, WITH_HER, kind(STEP, 2, 2, (1.0, 0.7), 0.5))
         if not caught:
-            assert require_declared([challenge], ADD_REMOVE, 5, draws=2048) == 1
+            assert require_declared([challenge], ADD_REMOVE, 5, draws=2048).mechanisms == 1
             continue
         with pytest.raises(FalseLikelihood, match="Uncorrelated"):
             require_declared([challenge], ADD_REMOVE, 5, draws=2048)

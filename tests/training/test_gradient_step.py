@@ -146,7 +146,7 @@ def test_half_the_noise_is_caught_and_the_whole_is_not():
         mechanism = kind(STEP.query, 0.8, 0.3)
         challenge = Challenge(OTHERS, OTHERS.add(ALICE), mechanism)
         if not caught:
-            assert require_declared([challenge], ADD_REMOVE, 5, draws=4096) == 1
+            assert require_declared([challenge], ADD_REMOVE, 5, draws=4096).mechanisms == 1
             continue
         with pytest.raises(FalseLikelihood, match="HalfTheNoise"):
             require_declared([challenge], ADD_REMOVE, 5, draws=4096)

@@ -198,7 +198,7 @@ def test_draws_follow_the_declared_likelihoods():
         (without, without.add(("a", 0.5)), DividedStep(STEP, 0.5, 40, "sample"), ADD_REMOVE),
     ]
     for *challenge, relation in cases:
-        assert require_declared([Challenge(*challenge)], relation, 5, draws=2048) == 1
+        assert require_declared([Challenge(*challenge)], relation, 5, draws=2048).mechanisms == 1
     broken = Challenge(*cases[2][:2], OfThePublicSize(STEP, 0.5, 40, "sample"))
     with pytest.raises(FalseLikelihood, match="OfThePublicSize"):
         require_declared([broken], ADD_REMOVE, 5, draws=2048)

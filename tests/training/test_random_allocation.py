@@ -97,7 +97,7 @@ def test_the_loss_of_the_likeliest_step_is_caught_and_the_mean_is_not():
     for kind, caught in ((RandomAllocation, False), (Unmixed, True)):
         challenge = Challenge(OTHERS, WITH_HER, kind(STEP, 3, 1, 0.5))
         if not caught:
-            assert require_declared([challenge], ADD_REMOVE, 5, draws=2048) == 1
+            assert require_declared([challenge], ADD_REMOVE, 5, draws=2048).mechanisms == 1
             continue
         with pytest.raises(FalseLikelihood, match="Unmixed"):
             require_declared([challenge], ADD_REMOVE, 5, draws=2048)

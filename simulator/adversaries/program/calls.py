@@ -96,6 +96,14 @@ class Calls(Meaning):
                 parts.append(self.operation(sign, given))
             self.target = target
             return Several(tuple(parts))
+        held = getattr(function, "__self__", None)
+        if type(held) is dict and function.__name__ == "get" and count <= 2:
+            if not set(map(type, held)) <= {*KINDS} or len(held) > LONGEST:
+                raise self.refuse("a dictionary that is read by a number")
+            tests: Options = [
+                (("==", one, Static(key)), Static(each)) for key, each in held.items()
+            ]
+            return [*tests, (None, given[1] if count == 2 else Static(None))]
         if any(kind_of(each) is None for each in given):
             raise self.refuse(f"a call of {shown(function)}")
         if count == 1 and function in (

@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.program.forms import Branch, Do, Machine, Operand, Segment, Slot, Wait
+from simulator.adversaries.program.forms import (
+    ArrayTable,
+    Branch,
+    Do,
+    Machine,
+    Operand,
+    Segment,
+    Slot,
+    Wait,
+)
 from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
 
 STOPPED = -1
@@ -60,7 +69,8 @@ def step_of(machine: Machine) -> Step:
         namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
         namespace |= HELPERS | writer.tables | {"__name__": __name__}
         exec(compile(text, f"<{machine.name}>", "exec"), namespace)
-        state = (0, *(TYPES[slot.base](0) for slot in machine.slots))
+        first = writer.first or {}
+        state = (0, *(first.get(slot, TYPES[slot.base](0)) for slot in machine.slots))
         return Step(namespace["step"], text, state)
 
 
@@ -73,6 +83,8 @@ class StepWriter:
     shares : whether a segment is written once for all points.
     written : the segments written for the point; with ``shares`` for all.
     reach : of a segment those that a way from it passes in the step.
+    first : the numbers with which the machine begins at the first of ``resumed``; None where it
+        begins elsewhere.
     """
 
     def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
@@ -82,14 +94,20 @@ class StepWriter:
         self.tables: dict[str, np.ndarray] = {}
         self.lines: list[str] = []
         self.written: set[int] = set()
-        self.resumed = tuple(dict.fromkeys((w.resume, w.answer) for w in machine.waits))
+        self.first = numbers_at_first(machine)
+        resumed = [(w.resume, w.answer) for w in machine.waits]
+        if self.first is not None:  # the point where the machine begins has number 0
+            resumed.sort(key=lambda point: point[0] != machine.segments[0].end)
+        self.resumed = tuple(dict.fromkeys(resumed))
+        self.before = 1 if self.first is None else 0
         self.state = ", ".join(self.name(slot) for slot in machine.slots)
         self.fresh = 0
         self.reach: dict[int, frozenset[int]] = {}
 
     def text(self) -> str:
         """The whole step; raises Again."""
-        starts = [(0, None), *self.resumed, *((segment, None) for segment in self.points)]
+        starts: list[tuple[int, Slot | None]] = [] if self.before == 0 else [(0, None)]
+        starts += [*self.resumed, *((segment, None) for segment in self.points)]
         several = bool(self.points)
         self.line(0, "def step(state, round, answer, coins):")
         self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
@@ -142,7 +160,7 @@ class StepWriter:
         if number == follow:
             return
         if number in self.points and not first:
-            place = 1 + len(self.resumed) + self.points.index(number)
+            place = self.before + len(self.resumed) + self.points.index(number)
             self.line(depth, f"point = {place}")
             self.line(depth, "continue")
             return
@@ -208,7 +226,9 @@ class StepWriter:
         kind, _, method = do.operation.partition("coins.")
         typed = DRAWS[method][2] if not kind else TYPED[do.operation, do.base]
         operands = [self.operand(each) for each in do.operands]
-        words: dict[str, Any] = {f"t{i}": each for i, each in enumerate(do.table[:2])}
+        words: dict[str, Any] = {}
+        if isinstance(do.table, tuple):
+            words = {f"t{i}": each for i, each in enumerate(do.table[:2])}
         if "{t}" in typed.text:
             words["t"] = self.table(do)
         if typed.before:
@@ -228,7 +248,8 @@ class StepWriter:
     def table(self, do: Do) -> str:
         """The name of a table."""
         types = {"int": np.int64, "float": np.float64, "bool": np.bool_}
-        values: np.ndarray = np.array(do.table, dtype=types[do.base])
+        held = do.table.values if isinstance(do.table, ArrayTable) else do.table
+        values: np.ndarray = np.array(held, dtype=types[do.base])
         for name, held in self.tables.items():
             if held.dtype == values.dtype and held.tobytes() == values.tobytes():
                 return name
@@ -238,9 +259,9 @@ class StepWriter:
 
     def wait(self, wait: Wait, depth: int) -> None:
         """Write the return of a move."""
-        place = 1 + self.resumed.index((wait.resume, wait.answer))
+        place = self.before + self.resumed.index((wait.resume, wait.answer))
         parameter = "nan" if wait.parameter is None else self.operand(wait.parameter)
-        self.line(depth, f"return {self.packed(place)}, {wait.entry}, {parameter}")
+        self.line(depth, f"return {self.packed(place)}, {self.operand(wait.entry)}, {parameter}")
 
     def stop(self, depth: int) -> None:
         """Write the return of no move."""
@@ -249,6 +270,23 @@ class StepWriter:
     def packed(self, point: int) -> str:
         """The state in the text."""
         return f"({point}, {self.state})" if self.state else f"({point},)"
+
+
+def numbers_at_first(machine: Machine) -> dict[Slot, int | float | bool] | None:
+    """The numbers with which a machine begins where it also goes on after a round, or None.
+
+    The answer before the first round is NaN there.
+    """
+    first = machine.segments[0]
+    answers = {answer for resume, answer, _ in machine.points if resume == first.end}
+    if len(answers) != 1 or not all(do.operation == "copy" for do in first.does):
+        return None
+    given = [(do.target, do.operands[0]) for do in first.does]
+    copied = {slot: number for slot, number in given if not isinstance(number, Slot)}
+    (answer,) = answers
+    if answer is not None and not math.isnan(copied.get(answer, 0.0)):
+        return None
+    return copied if len(copied) == len(given) else None
 
 
 def next_segments(segment: Segment) -> tuple[int, ...]:

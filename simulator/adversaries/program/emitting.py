@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.program.forms import (
+    ArrayTable,
     Coins,
     Do,
     Made,
@@ -98,7 +99,7 @@ class Emitter:
     # --- operations -----------------------------------------------------------------------------
 
     def do(self, target: Slot, operation: str, operands: Sequence[Operand], base: str,
-           table: tuple[Any, ...] = ()) -> Slot:  # fmt: skip
+           table: tuple[Any, ...] | ArrayTable = ()) -> Slot:  # fmt: skip
         """Append an operation to the segment."""
         self.segment.does.append(Do(target, operation, tuple(operands), base, table))
         return target

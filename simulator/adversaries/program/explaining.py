@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import Any
 
 from simulator.adversaries.contract import Rule
-from simulator.adversaries.program.forms import Branch, Machine, MenuEntry, NotRead, Wait
+from simulator.adversaries.program.forms import Branch, Machine, MenuEntry, NotRead, Slot, Wait
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 
@@ -17,18 +17,16 @@ MOST_SHOWN, FEW, WIDEST = 12, 4, 110
 
 def explained(adversary: Callable[..., Any]) -> list[str]:
     """Lines on the program of an adversary, or on why it has none."""
-    if isinstance(adversary, Rule):
-        lines = [f"  {number}: {entry.mechanism!r}" for number, entry in enumerate(adversary.menu)]
-        return [f"{adversary.name} is a rule: its step plays compiled", "Menu:", *lines]
     try:
         machine = machine_of(read(adversary))
     except NotRead as refused:
         return [f"It plays in Python, as its source is not in the closed form: {refused}"]
-    return list(_lines(machine))
+    large = "" if isinstance(adversary, Rule) else " in large games"
+    first = f"{machine.name} is a program: it plays compiled{large}, with equal draws"
+    return [first, *_lines(machine)]
 
 
 def _lines(machine: Machine) -> Iterator[str]:
-    yield f"{machine.name} is a program: it plays compiled in large games, with equal draws"
     yield "Menu:"
     for number, entry in enumerate(machine.menu[:MOST_SHOWN]):
         yield f"  {number}: {shorten(_shown(entry), WIDEST, placeholder=' ...')}"
@@ -40,7 +38,10 @@ def _lines(machine: Machine) -> Iterator[str]:
         states.setdefault(wait.resume)
     after = {wait.resume: wait for wait in machine.waits}
     for state in states:
-        sent = sorted({wait.entry for wait in _next_waits(machine, state)})
+        entries = {wait.entry for wait in _next_waits(machine, state)}
+        sent = sorted(each for each in entries if not isinstance(each, Slot))
+        if len(sent) < len(entries):
+            sent = list(range(len(machine.menu)))
         ends = _may_stop(machine, state)
         listed = " or ".join(map(str, sent)) if len(sent) <= FEW else f"one of {len(sent)} entries"
         moves = f"sends {listed}" if sent else "sends nothing"

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from simulator.adversaries.program.fixed import is_pure
-from simulator.adversaries.program.forms import Jump, Pause
+from simulator.adversaries.program.forms import CHOSEN, Jump, Pause
 from simulator.adversaries.program.scopes import WORDS, Names
 from simulator.adversaries.program.sources import FunctionSource
 
@@ -29,6 +29,14 @@ COMPARED = {
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 UNARY = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "~", ast.Not: "not"}
+
+
+def number_type(node: ast.expr) -> type | None:
+    """The type of a number that is written down; None of another expression."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    found = type(node.value) if isinstance(node, ast.Constant) else None
+    return found if found in (int, float, bool) else None
 
 
 class Expressions(Names, ABC):
@@ -132,6 +140,8 @@ class Expressions(Names, ABC):
 
     def _ifexp(self, node: ast.IfExp) -> str:
         result = self.reader.temporary()
+        if self.reader.of_rule and number_type(node.body) == number_type(node.orelse) is not None:
+            result = f"{CHOSEN} {result}"
         otherwise = self.condition(node.test)
         self.reader.apply("copy", (self.expression(node.body),), node, target=result)
         end = self.reader.jump(node)

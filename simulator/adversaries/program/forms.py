@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from simulator.foundations.errors import NotApplicable
 
 
@@ -60,7 +62,7 @@ class Jump:
 
 @dataclass(frozen=True)
 class Pause:
-    """``target = yield challenge``."""
+    """``target = yield challenge``; of a rule, ``challenge`` is what its step returns."""
 
     target: str
     challenge: str
@@ -75,16 +77,26 @@ class End:
 
 
 Instruction = Apply | Jump | Pause | End
+CHOSEN = "chosen"
+"""The first word of variables that hold one of two numbers which are written down, in a rule. Play
+decides them: a compiler makes no branch of them, which would be mispredicted."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """An adversary as instructions; ``coins`` is the variable that holds its coins."""
+    """An adversary as instructions.
+
+    Attributes
+    ----------
+    coins : the variable that holds its coins.
+    menu : the challenges of a rule, whose steps return an index into them; None of a generator.
+    """
 
     name: str
     file: str
     instructions: tuple[Instruction, ...]
     coins: str
+    menu: tuple[Any, ...] | None = None
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -146,6 +158,16 @@ class Coins:
     method: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class ArrayTable:
+    """Numbers of an array, in the order of its memory."""
+
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 Value = Slot | Static | Several | Span | Made | Coins
 Operand = Slot | int | float | bool
 
@@ -169,7 +191,7 @@ class Do:
     operation: str
     operands: tuple[Operand, ...]
     base: str = ""
-    table: tuple[Any, ...] = ()
+    table: tuple[Any, ...] | ArrayTable = ()
 
 
 @dataclass(frozen=True)
@@ -185,10 +207,11 @@ class Branch:
 class Wait:
     """A round: send a menu entry, and go on at ``resume`` with the answer in ``answer``.
 
-    ``parameter`` is the entry's computed privacy parameter; None where it is fixed.
+    ``parameter`` is the entry's computed privacy parameter; None where it is fixed. A rule may
+    compute the ``entry``, which then need not be one of the menu.
     """
 
-    entry: int
+    entry: Operand
     parameter: Operand | None
     resume: int
     answer: Slot | None
@@ -222,7 +245,10 @@ class MenuEntry:
 
 @dataclass(frozen=True)
 class Machine:
-    """An adversary as a state machine; it starts at segment 0, with no number."""
+    """An adversary as a state machine; it starts at segment 0, with no number.
+
+    The operation "the round" is the number of the round that comes, from 0.
+    """
 
     name: str
     file: str
@@ -233,6 +259,11 @@ class Machine:
     def waits(self) -> tuple[Wait, ...]:
         """The rounds, in the order of their segments."""
         return tuple(segment.end for segment in self.segments if isinstance(segment.end, Wait))
+
+    @property
+    def points(self) -> tuple[tuple[int, Slot | None, tuple[Slot, ...]], ...]:
+        """Where it goes on after a round: the segment, the slot of the answer, what is kept."""
+        return tuple(dict.fromkeys((w.resume, w.answer, w.live) for w in self.waits))
 
     @property
     def slots(self) -> tuple[Slot, ...]:

@@ -16,6 +16,7 @@ from simulator.adversaries.program.calls import Calls
 from simulator.adversaries.program.emitting import Options
 from simulator.adversaries.program.flow import few_values, leaders, live_before
 from simulator.adversaries.program.forms import (
+    CHOSEN,
     Apply,
     Branch,
     Coins,
@@ -36,11 +37,21 @@ from simulator.adversaries.program.forms import (
     Value,
     Wait,
 )
-from simulator.adversaries.program.values import Stops, leaves, objects_of, tuple_of
+from simulator.adversaries.program.values import (
+    Stops,
+    base_of,
+    depth_of,
+    kind_of,
+    leaves,
+    objects_of,
+    tuple_of,
+)
 from simulator.identity.origins import is_of_package
 from simulator.mechanisms import ScalarMechanism
 
 MOST_SEGMENTS = 2000
+DEEPEST = 16
+"""Tuples within tuples: a state that grows by one in each round has no end."""
 
 
 class TooMany(Exception):
@@ -88,6 +99,8 @@ class Builder(Calls):
             except Stops:
                 self.segment.end = None
         menu = tuple(entry for _, entry in self.menu.values())
+        if self.reading.menu is not None:
+            menu = tuple(MenuEntry(*challenge) for challenge in self.reading.menu)
         return Machine(self.reading.name, self.reading.file, tidied(self.segments), menu)
 
     def segment_at(self, at: int, known: dict[str, Value]) -> int:
@@ -134,7 +147,8 @@ class Builder(Calls):
     @property
     def lifts(self) -> bool:
         """Whether a number that is assigned is left to play, though it is known here."""
-        return not (self.target[0].isdigit() or self.target in self.few)
+        chosen = self.target.startswith(f"{CHOSEN} ")
+        return chosen or not (self.target[0].isdigit() or self.target in self.few)
 
     def jumped(self, jump: Jump, at: int, known: dict[str, Value]) -> int | Branch:
         """The end of a segment by a jump."""
@@ -173,7 +187,9 @@ class Builder(Calls):
 
     def wait(self, pause: Pause, at: int, known: dict[str, Value]) -> Wait:
         """The end of a segment by a round."""
-        entry, parameter = self.entry_of(self.read(pause.challenge, known))
+        sent = self.read(pause.challenge, known)
+        find = self.entry_of if self.reading.menu is None else self.move_of
+        entry, parameter = find(sent)
         after = {name: value for name, value in known.items() if name in self.live[at + 1]}
         answer = Slot(pause.target, "float") if pause.target in self.live[at + 1] else None
         after.pop(pause.target, None)
@@ -181,6 +197,23 @@ class Builder(Calls):
         if answer is not None:
             after[pause.target] = answer
         return Wait(entry, parameter, self.segment_at(at + 1, after), answer, live)
+
+    def move_of(self, returned: Value) -> tuple[Operand, Operand | None]:
+        """The move of what a rule's step returns, and its parameter."""
+        items: Sequence[Value] = ()
+        if isinstance(returned, Several):
+            items = returned.items
+        elif isinstance(returned, Static) and isinstance(returned.value, tuple | list):
+            items = tuple(map(Static, returned.value))
+        if len(items) not in (2, 3) or kind_of(items[1]) is None:
+            raise self.refuse("a step that does not return (state, move) with a number as move")
+        parameter = None
+        if len(items) == 3 and kind_of(items[2]) is not None:
+            parameter = self.as_base(items[2], "float")
+        move = items[1]
+        if isinstance(move, Static) and move.value in range(len(self.reading.menu or ())):
+            return int(move.value), parameter
+        return self.as_base(move, "float" if base_of(move) == "float" else "int"), parameter
 
     def entry_of(self, challenge: Value) -> tuple[int, Operand | None]:
         """The menu entry of a challenge, and its computed parameter."""
@@ -220,9 +253,13 @@ class Builder(Calls):
         match instruction.operation:
             case "constant":
                 return Static(detail)
+            case "round":
+                return self.result("the round", [], "int")
             case "copy":
                 return operands[0]
             case "tuple":
+                if any(depth_of(each) >= DEEPEST for each in operands):
+                    raise self.refuse(f"a tuple of more than {DEEPEST} tuples within each other")
                 return tuple_of([self.moved(each, f"{self.target}.{i}")
                                  for i, each in enumerate(operands)])  # fmt: skip
             case "evaluate":

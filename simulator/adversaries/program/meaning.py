@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from simulator.adversaries.program.emitting import Emitter, Options, Test
 from simulator.adversaries.program.fixed import attribute_of, is_plain
-from simulator.adversaries.program.forms import Coins, Several, Slot, Span, Static, Value
+from simulator.adversaries.program.forms import (
+    ArrayTable,
+    Coins,
+    Operand,
+    Several,
+    Slot,
+    Span,
+    Static,
+    Value,
+)
 from simulator.adversaries.program.operations import KINDS, STATIC, TYPED
 from simulator.adversaries.program.values import (
     Stops,
+    base_of,
     held_as,
     is_large,
     is_no_number,
+    items_of,
     kind_of,
     objects_of,
     table_of,
@@ -25,9 +36,13 @@ from simulator.adversaries.program.values import (
 LONGEST = 64
 """Most objects among which a round chooses, and most turns of a loop over objects."""
 WIDEST = 1 << 16
-"""Most numbers of a table."""
+"""Most numbers of a table that is written as a tuple."""
+LARGEST = 1 << 24
+"""Most numbers of an array."""
 FOR_NUMPY = {"+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=", "negative", "abs"}
 """What is read of numpy's scalars, which differ from Python's numbers in what raises."""
+FOR_NUMPYS_WHOLE = {"//", "%", "&", "|", "^", "<<", ">>"}
+"""What is read of numpy's whole numbers besides."""
 CONTAINERS = (tuple, list, set, frozenset, dict, range, np.ndarray)
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
@@ -51,6 +66,8 @@ class Meaning(Emitter):
             return (
                 Static(not test) if isinstance(test, bool) else self.result("not", [test], "bool")
             )
+        if operation in ("==", "!=") and any(isinstance(each, Several) for each in operands):
+            return self.alike(operation, *operands)
         if any(kind_of(each) is None for each in operands):
             one_number = any(kind_of(each) is not None for each in operands)
             if operation in ("==", "!=") and one_number and any(map(is_no_number, operands)):
@@ -63,7 +80,8 @@ class Meaning(Emitter):
         kinds = [str(kind_of(each)) for each in operands]
         numpy = any(kind.startswith("np_") for kind in kinds)
         bases = {kind.removeprefix("np_") for kind in kinds}
-        if numpy and (operation not in FOR_NUMPY or "np_bool" in kinds):
+        read = FOR_NUMPY | FOR_NUMPYS_WHOLE if bases == {"int"} else FOR_NUMPY
+        if numpy and (operation not in read or "np_bool" in kinds):
             raise self.refuse(f"{operation} of a number of numpy: convert it by int() or float()")
         base = "float" if "float" in bases or operation == "/" else "int"
         if operation in COMPARISONS and base == "int" and any(map(is_large, operands)):
@@ -78,6 +96,26 @@ class Meaning(Emitter):
         return self.result(
             operation, [self.as_base(each, base, exact) for each in operands], base, numpy
         )
+
+    def alike(self, operation: str, one: Value, other: Value) -> Value:
+        """Whether two tuples of whole numbers are equal."""
+        sides = [items_of(each) for each in (one, other)]
+        if None in sides:
+            raise self.refuse(f"{operation} of a tuple and another value")
+        pairs = list(zip(sides[0] or (), sides[1] or ()))
+        if len(sides[0] or ()) != len(sides[1] or ()):
+            return Static(operation == "!=")
+        if not {base_of(each) for pair in pairs for each in pair} <= {"int", "bool"}:
+            raise self.refuse(f"{operation} of tuples of other than whole numbers")
+        target, tests = self.target, []
+        for i, pair in enumerate(pairs):
+            self.target = f"{target} pair {i}"
+            tests.append(self.as_base(self.operation("==", pair), "bool"))
+        self.target = target
+        found: Operand = True
+        for test in tests:
+            found = self.do(self.scratch("bool"), "&", (found, test), "bool")
+        return self.result("copy" if operation == "==" else "not", [found], "bool")
 
     def beyond(self, operation: str, operands: Sequence[Value]) -> Static:
         """A comparison with a whole number that is larger than all that are held."""
@@ -101,6 +139,17 @@ class Meaning(Emitter):
 
     def contained(self, operation: str, one: Value, held: Value) -> Value:
         """Whether a number is one of some fixed numbers."""
+        if isinstance(one, Several) and isinstance(held, Static):
+            listed = items_of(held)
+            if listed is None or len(listed) > LONGEST:
+                raise self.refuse(f"{operation} of a {type(held.value).__name__}")
+            target, equal_one = self.target, cast(Operand, False)
+            for i, each in enumerate(listed):
+                self.target = f"{target} item {i}"
+                test = self.as_base(self.operation("==", (one, each)), "bool")
+                equal_one = self.do(self.scratch("bool"), "|", (equal_one, test), "bool")
+            self.target = target
+            return self.result("copy" if operation == "in" else "not", [equal_one], "bool")
         if not isinstance(one, Slot) or not isinstance(held, Static):
             raise self.refuse(f"{operation} of values that are computed")
         if not isinstance(held.value, CONTAINERS) or not is_plain(held.value):
@@ -158,9 +207,9 @@ class Meaning(Emitter):
             return [
                 (("==", place, Static(key)), Static(found)) for key, found in held.value.items()
             ]
-        elif isinstance(held.value, tuple | list | range) or (
-            isinstance(held.value, np.ndarray) and held.value.ndim == 1
-        ):
+        elif isinstance(held.value, np.ndarray):
+            return self.entry_of_array(held.value, place)
+        elif isinstance(held.value, tuple | list | range):
             if len(held.value) > WIDEST:
                 raise self.refuse("a table of so many values")
             values = [Static(each) for each in held.value]
@@ -177,6 +226,29 @@ class Meaning(Emitter):
         where = self.as_base(place, "int")
         within = self.do(self.scratch("int"), "place", (where,), "int", (len(values),))
         return self.item(values, within)
+
+    def entry_of_array(self, held: np.ndarray, place: Value) -> Value:
+        """A number of an array, by as many whole numbers as it has dimensions."""
+        places = place.items if isinstance(place, Several) else (place,)
+        kind = KINDS.get(held.dtype.type)
+        if kind is None or not held.dtype.isnative or held.size > LARGEST:
+            raise self.refuse(f"an item of an array of {held.size} numbers of type {held.dtype}")
+        if len(places) != held.ndim or not {base_of(each) for each in places} <= {"int"}:
+            raise self.refuse("an item of an array by other than whole numbers, one a dimension")
+        flat: Slot | None = None
+        for each, size in zip(places, held.shape):
+            where = self.as_base(each, "int")
+            within = self.do(self.scratch("int"), "place", (where,), "int", (size,))
+            if flat is None:
+                flat = within
+            else:
+                flat = self.do(self.scratch("int"), "flat", (flat, within), "int", (size,))
+        assert flat is not None
+        key = "table", id(held)
+        table = self.computed(key, lambda: ArrayTable(held.ravel().copy()))
+        self.kept[id(held)] = held
+        slot = Slot(self.target, kind)
+        return self.do(slot, "lookup", (flat,), slot.base, table.value)
 
     def item(self, values: Sequence[Value], place: Slot) -> Value | Options:
         """The value at a place that play decides."""

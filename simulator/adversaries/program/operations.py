@@ -174,6 +174,8 @@ TYPED: dict[tuple[str, str], Typed] = {
     ("isinf", "float"): Typed("bool", "np.isinf({0})"),
     ("isfinite", "float"): Typed("bool", "{0} - {0} == 0.0"),
     ("within", "float"): Typed("float", "{0}", "not {t0} <= {0} <= {t1}"),
+    ("the round", "int"): Typed("int", "round"),
+    ("flat", "int"): Typed("int", "{0} * {t0} + {1}"),
     ("place", "int"): Typed(
         "int", "{0} + {t0} if {0} < 0 else {0}", "not -{t0} <= {0} < {t0}"
     ),

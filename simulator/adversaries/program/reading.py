@@ -7,12 +7,14 @@ operations mean is not decided here; a construct for which there is no instructi
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from simulator.adversaries.contract import Rule
 from simulator.adversaries.program.expressions import BINARY, CHANGING, Expressions
 from simulator.adversaries.program.fixed import AT_ONCE, at_once
-from simulator.adversaries.program.forms import End, Jump, Listing, NotRead
+from simulator.adversaries.program.forms import End, Jump, Listing, NotRead, Pause
 from simulator.adversaries.program.scopes import Names, Reader
 from simulator.adversaries.program.sources import FunctionSource, called, source_of
 
@@ -21,7 +23,9 @@ DEEPEST = 16
 
 
 def read(adversary: Callable[..., Any]) -> Listing:
-    """The instructions of a generator adversary; raises NotRead."""
+    """The instructions of an adversary, a generator or a rule; raises NotRead."""
+    if isinstance(adversary, Rule):
+        return _read_rule(adversary)
     function, before, named = called(adversary)
     source = source_of(function)
     if not source.generates:
@@ -36,6 +40,35 @@ def read(adversary: Callable[..., Any]) -> Listing:
     reader.add(End(reader.place(source.tree)))
     name = getattr(adversary, "__name__", type(adversary).__name__)
     return Listing(name, source.file, tuple(reader.instructions), coins)
+
+
+def _read_rule(rule: Rule) -> Listing:
+    """``while True: state, *move = step(state, round, answer, coins); answer = yield move``."""
+    function, before, named = called(rule.step)
+    source = source_of(function)
+    node = source.tree
+    if source.generates:
+        raise NotRead(source.file, node.lineno, "this step is a generator function")
+    reader = Reader(source.file, of_rule=True)
+    reader.apply("constant", (), node, rule.state, "state")
+    reader.apply("constant", (), node, math.nan, "answer")
+    start, coins = reader.here(), "the coins"
+    reader.apply("round", (), node, target="round")
+    scope = Scope(reader, source, "step ")
+    scope.returned = reader.temporary()
+    scope.bind_arguments(
+        [*(reader.constant(each, node) for each in before), "state", "round", "answer", coins],
+        {name: reader.constant(each, node) for name, each in named.items()},
+        node,
+    )
+    scope.body(node.body)
+    reader.apply("constant", (), node, None, scope.returned)
+    reader.here(*scope.returns)
+    first = reader.constant(0, node)
+    reader.apply("index", (scope.returned, first), node, target="state")
+    reader.add(Pause("answer", scope.returned, reader.place(node)))
+    reader.jump(node).to = start
+    return Listing(rule.name, source.file, tuple(reader.instructions), coins, rule.menu)
 
 
 class Scope(Expressions):

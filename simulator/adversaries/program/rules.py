@@ -23,10 +23,14 @@ from simulator.theory.guarantees.interface import Guarantee
 
 @dataclass(frozen=True)
 class ProgramRule(Rule):
-    """The rule that a machine is; it lives in one process."""
+    """The rule that a machine is; it lives in one process.
+
+    ``read_from`` is the rule whose step was read; None of a generator.
+    """
 
     _: KW_ONLY
     machine: Machine
+    read_from: Rule | None = None
 
 
 def rule_of_generator(
@@ -37,6 +41,15 @@ def rule_of_generator(
     Raises NotApplicable, with the reason: NotRead names the file, the line and the construct.
     """
     return rule_of(machine_of(read(adversary)), family, relation)
+
+
+def program_of_rule(rule: Rule) -> ProgramRule:
+    """The program of a rule's step, over the same menu; raises NotRead."""
+    machine = machine_of(read(rule))
+    step = step_of(machine)
+    return ProgramRule(
+        step.function, rule.menu, state=step.state, name=rule.name, machine=machine, read_from=rule
+    )
 
 
 def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> ProgramRule:

@@ -23,10 +23,13 @@ WORDS = {
 
 
 class Reader:
-    """The instructions so far; ``file`` is where the function that is read is written."""
+    """The instructions so far; ``file`` is where the function that is read is written.
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    ``of_rule`` where it is a step, of which each number may become a move.
+    """
+
+    def __init__(self, file: str, of_rule: bool = False) -> None:
+        self.file, self.of_rule = file, of_rule
         self.instructions: list[Instruction] = []
         self.count = self.calls = 0
 

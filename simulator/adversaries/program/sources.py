@@ -110,12 +110,36 @@ def source_of(function: FunctionType) -> FunctionSource:
     else:
         construct = f"the source of {function.__qualname__} is not there, or was edited"
         raise NotRead(code.co_filename, 0, construct)
+    if code.co_name == "<lambda>":
+        return FunctionSource(function, code, _lambda_of(code, tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             if first == code.co_firstlineno:
                 return FunctionSource(function, code, node)
     raise NotRead(code.co_filename, code.co_firstlineno, f"{code.co_name} is no plain function")
+
+
+def _lambda_of(code: CodeType, tree: ast.Module) -> ast.FunctionDef:
+    """A lambda as a function that returns its expression; raises NotRead."""
+    places = [(line, column) for line, _, column, _ in code.co_positions() if line and column]
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    if len(found) > 1:  # several in a line
+        found = [
+            node
+            for node in found
+            if places and (node.body.lineno, node.body.col_offset) == min(places)
+        ]
+    if len(found) != 1:
+        raise NotRead(code.co_filename, code.co_firstlineno, "one of several lambdas in a line")
+    (node,) = found
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef(name="<lambda>", args=node.args, body=[body], decorator_list=[])
+    return ast.copy_location(made, node)
 
 
 @lru_cache(maxsize=16)

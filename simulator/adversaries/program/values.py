@@ -53,6 +53,20 @@ def tuple_of(values: Sequence[Value]) -> Value:
     return Several(tuple(values)) if objects is None else Static(tuple(objects))
 
 
+def items_of(value: Value) -> tuple[Value, ...] | None:
+    """The items of a tuple, else None."""
+    if isinstance(value, Several):
+        return value.items
+    if isinstance(value, Static) and type(value.value) is tuple:
+        return tuple(map(Static, value.value))
+    return None
+
+
+def depth_of(value: Value) -> int:
+    """How many tuples are within each other."""
+    return 1 + max(map(depth_of, items_of(value) or ()), default=0) if items_of(value) else 0
+
+
 def literal(number: Any) -> int | float | bool:
     """A number as an operand; raises Stops where it does not fit."""
     if isinstance(number, np.generic):

@@ -6,7 +6,6 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import scipy
@@ -27,6 +26,7 @@ from simulator.analysis.rare.steering import aim, steer
 from simulator.engine.challenges import LossUnknown
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.sampling import (
+    LARGEST_PSI,
     THETA_BITS,
     Guarded,
     RoundByRound,
@@ -35,7 +35,7 @@ from simulator.engine.sampling import (
     parse_sampling,
     rounded,
 )
-from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
+from simulator.engine.weight_bounds import psi_bound_at
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
 from simulator.foundations.stages import stage
 from simulator.runner.progress import Progress
@@ -109,12 +109,11 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
             return doob(question, rehearsals, NODES_OF_AUTO)
     if epsilon is not None and tail_ceiling(s, epsilon) == 0.0:
         return Nothing.of
-    if isinstance(s.adversary, Rule):
-        try:
-            return replace(covering(question, rehearsals), certain=True)
-        except NotApplicable as error:
-            if not s.adversary.of_library:
-                Progress(False).notice(f"{s.adversary.name} cannot be enumerated: {error}")
+    try:
+        return covering(question, rehearsals)
+    except NotApplicable as error:
+        if isinstance(s.adversary, Rule) and not s.adversary.of_library:
+            Progress(False).notice(f"{s.adversary.name} cannot be enumerated: {error}")
     sampling: Sampling | None = None
     with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
         sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))
@@ -131,9 +130,9 @@ def covering(question: Question, _: Rehearsals) -> FromMeasure:
     """The covering measure; raises NotApplicable if the states cannot be enumerated."""
     s, b = question.specification, question.experiment
     if question.epsilon is not None:
-        return FromMeasure(cover(s, b, question.epsilon))
+        return FromMeasure(cover(s, b, question.epsilon), certain=True)
     assert question.delta is not None
-    return FromMeasure(cover_delta(s, b, question.delta))
+    return FromMeasure(cover_delta(s, b, question.delta), certain=True)
 
 
 def as_it_is(question: Question, _: Rehearsals) -> FromMeasure:
@@ -219,7 +218,8 @@ def guard(rehearsals: Rehearsals, epsilon: float, beside: RoundByRound) -> Sampl
     if isinstance(beside, Guarded) or not math.isfinite(psi_bound_at(s, b, 1e-3)):
         return beside
     high = 1.0
-    while log_bound(2.0 * high) < log_bound(high) and high < 1e5:
+    # where the largest loss is at epsilon the bound falls without end; a weight must keep digits
+    while psi_bound_at(s, b, 4.0 * high) < LARGEST_PSI and log_bound(2.0 * high) < log_bound(high):
         high *= 2.0
     found = scipy.optimize.minimize_scalar(log_bound, bounds=(0.0, 2.0 * high), method="bounded")
     return Guarded(beside, float(rounded(found.x, THETA_BITS)), GUARD)
@@ -228,7 +228,7 @@ def guard(rehearsals: Rehearsals, epsilon: float, beside: RoundByRound) -> Sampl
 def bounded_in_advance(rehearsals: Rehearsals, one: Tilted, epsilon: float) -> bool:
     """Whether the bound on the weighted variable is useful for the number of trials."""
     s = rehearsals.specification
-    psi = total_psi_bound(replace(s, sampling=one), rehearsals.b)
+    psi = psi_bound_at(s, rehearsals.b, one.theta)
     if not math.isfinite(psi):
         return False
     value = summarised(rehearsals.play(one), epsilon).log_value

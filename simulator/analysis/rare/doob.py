@@ -1,7 +1,7 @@
 """Exact answers by recursion over all plays.
 
-If every mechanism of a rule's menu has finitely many answers and the rule's states can be
-enumerated, its coins included, its state and the loss so far take finitely many values. With V_i
+If every mechanism of an adversary has finitely many answers and its states can be enumerated, its
+coins included, its state and the loss so far take finitely many values. With V_i
 the expected value of the estimator from such a node on, V_0 is the exact answer, and p_b(y)
 V_{i+1}(node after y) is the law of Doob's transform, whose paths all weigh the same (Asmussen and
 Glynn 2007, chapter VI).
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from simulator.adversaries.contract import Rule
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.reading import RareChoice, RarePlay, exact
 from simulator.engine.block import covering_engine
@@ -150,12 +149,10 @@ def places_of(sums: np.ndarray, unit: float) -> np.ndarray:
 def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -> StateGraph:
     """Enumerate all plays of experiment ``b``, with at most ``nodes`` nodes.
 
-    Raises NotApplicable for a generator, a rule whose states cannot be enumerated, a mechanism
-    with infinitely many answers, or too many nodes.
+    Raises NotApplicable for an adversary whose states cannot be enumerated, a mechanism with
+    infinitely many answers, or too many nodes.
     """
     s = specification
-    if not isinstance(s.adversary, Rule):
-        raise NotApplicable("the recursion needs a rule over a menu, not a generator")
     automaton = covering_engine(s, b).moments.automaton
     if not automaton.discrete:
         raise NotApplicable("a mechanism of the menu has infinitely many answers")

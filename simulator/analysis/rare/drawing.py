@@ -21,10 +21,7 @@ from simulator.engine.sampling import Sampling
 from simulator.foundations.errors import Refusal
 from simulator.foundations.wording import count_of
 
-HIDDEN = (
-    "these trials may miss the large losses of an adversary that has them on rare paths; "
-    'the method "guarded" makes a guess'
-)
+HIDDEN = "these trials may miss the large losses of an adversary that has them on rare paths"
 """Why ``auto`` makes no guess where no weight is bounded in advance."""
 SECOND_SAMPLE = 1 << 96
 """Added to the seed for a second sample of the same play."""

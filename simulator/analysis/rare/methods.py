@@ -1,7 +1,7 @@
 """The names of the methods for rare events.
 
-- ``doob``: exact, by recursion over the states and losses of a rule.
-- ``covering``: a measure that covers every path of a rule whose states can be enumerated.
+- ``doob``: exact, by recursion over the states and losses of an adversary.
+- ``covering``: a measure that covers every path of an adversary whose states can be enumerated.
 - ``plain``: the experiment itself.
 - ``tilted``: one theta, from a pilot.
 - ``steered``: theta by round and loss, learnt by cross-entropy.

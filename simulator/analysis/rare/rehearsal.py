@@ -1,7 +1,6 @@
 """Rehearsals: held-out plays from which a measure is chosen, within a budget of rounds.
 
-A measure is played once. All rehearsals together have at most as many rounds as the final sample,
-or LEAST if that has fewer.
+A measure is played once. All rehearsals together have at most as many rounds as the final sample.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ STEP = 1e-3
 """Step of the numerical derivatives of psi in theta."""
 MOST_LAWS = 200
 """The largest number of distinct laws whose psi is used; of more, evenly spaced ones."""
-LEAST = 100_000
-"""The budget of rounds is at least this."""
 PLAYS = 12
 """The number of rehearsals that the budget is divided into."""
 FEW_TRIALS, MOST_TRIALS = 50, 4000
@@ -259,7 +256,7 @@ class Rehearsals:
     def of(cls, specification: Specification, b: int) -> Rehearsals:
         """An empty set, with the budget for the specification's trials."""
         s = specification
-        return cls(s, b, max(LEAST, s.trials * s.rounds))
+        return cls(s, b, s.trials * s.rounds)
 
     @property
     def fitting(self) -> int:
@@ -286,7 +283,7 @@ class Rehearsals:
                 raise Refusal(
                     f"no measure was found within {self.budget} rounds of pilot: try more trials"
                 )
-            trials = max(trials, FEW_TRIALS)
+            trials = max(trials, 1)
             s = replace(self.specification, sampling=sampling)
             number = self.first + len(self.known)  # equal numbers have equal draws
             draws = pilot_generators(s.seed, self.specification.task, number)

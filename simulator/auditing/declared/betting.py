@@ -87,6 +87,31 @@ class MassBets:
         return self.log
 
 
+SCALES = tuple(sign * 2.0**k for k in range(-5, 2) for sign in (1.0, -1.0))
+"""True losses over declared ones, less 1, that are bet on."""
+
+
+class ScaleBets:
+    """Bets that the true loss is the declared one times a constant.
+
+    Under a true likelihood the declared losses of the kept draws of both databases, x and y, have
+    one law, so each of the pairs (x, y) and (y, x) is as likely. With 1 + r times the loss the
+    odds are e^(r (x - y)). The evidence, the average over ``SCALES`` of the products of
+    2 / (1 + e^(r (y - x))), is a nonnegative martingale.
+    """
+
+    def __init__(self) -> None:
+        self.logs = np.zeros(len(SCALES))
+
+    def bet(self, kept: Both) -> float:
+        """Settle the bets on the declared losses of new kept draws; return ln of the evidence."""
+        n = min(map(len, kept))
+        gain = kept[0][:n] - kept[1][:n]
+        for place, r in enumerate(SCALES):
+            self.logs[place] += float(np.sum(math.log(2.0) - np.logaddexp(0.0, -r * gain)))
+        return evidence(list(self.logs))
+
+
 def evidence(logs: list[float]) -> float:
     """Ln of the average evidence of several bets."""
     return float(np.logaddexp.reduce(logs)) - math.log(len(logs))

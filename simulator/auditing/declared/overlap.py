@@ -51,22 +51,34 @@ class Overlap:
 
     def more(self, n: int) -> Both:
         """Draw ``n`` more answers on each database; return those of them that are kept."""
+        found = []
+        for answers, losses, keep in self._drawn(n):
+            kept = np.empty(np.count_nonzero(keep), dtype=_KEPT)
+            kept["loss"] = on_grid(losses[keep])
+            for place, i in enumerate(np.flatnonzero(keep)):
+                kept["answer"][place] = settled_one(answers[i])
+            found.append(kept)
+        return found[0], found[1]
+
+    def more_losses(self, n: int) -> Both:
+        """The same, of the declared losses alone."""
+        first, second = (on_grid(losses[keep]) for _, losses, keep in self._drawn(n))
+        return first, second
+
+    def _drawn(self, n: int) -> list[tuple[list[Any], np.ndarray, np.ndarray]]:
+        """``n`` more answers on each database, their losses, and whether each is kept."""
         new = []
         for b, sign in ((0, -1.0), (1, 1.0)):
             answers = [self.draw(b, self.noise[b]) for _ in range(n)]
             losses = np.array([self.loss(answer) for answer in answers], dtype=float)
             keep = self.noise[b].random(n) < np.exp(np.minimum(sign * losses, 0.0))
-            kept = np.empty(np.count_nonzero(keep), dtype=_KEPT)
-            kept["loss"] = on_grid(losses[keep])
-            for place, i in enumerate(np.flatnonzero(keep)):
-                kept["answer"][place] = settled_one(answers[i])
-            new.append((losses, kept))
+            new.append((answers, losses, keep))
         self.losses = (
-            np.concatenate([self.losses[0], new[0][0]]),
-            np.concatenate([self.losses[1], new[1][0]]),
+            np.concatenate([self.losses[0], new[0][1]]),
+            np.concatenate([self.losses[1], new[1][1]]),
         )
-        self.kept += [len(kept) for _, kept in new]
-        return new[0][1], new[1][1]
+        self.kept += [np.count_nonzero(keep) for *_, keep in new]
+        return new
 
 
 def on_grid(losses: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""The contradiction of a declared likelihood by draws."""
+"""What a test of a declared likelihood finds: a contradiction, or nothing up to some error."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from simulator.foundations.errors import Breach
@@ -44,3 +45,32 @@ class Contradiction:
             f"databases, {self.pair}, {self.event}: {numbers} ({self.draws} draws of each; false "
             f"alarm {self.false_alarm:.1g})"
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examined:
+    """Likelihoods that no draws contradicted.
+
+    Attributes
+    ----------
+    mechanisms : how many.
+    draws : of each database, the fewest of a mechanism.
+    error : a true loss so many times larger or smaller than the declared one, less 1, would have
+        been contradicted in about 95% of tests; the largest of the mechanisms, infinite where a
+        declared loss is constant.
+    """
+
+    mechanisms: int
+    draws: int
+    error: float
+
+    def __str__(self) -> str:
+        seen = (
+            f"a loss that is wrong by {100.0 * self.error:.2g}% would have stopped the play"
+            if self.error < 1.0
+            else f"a loss that is wrong by a factor of {1.0 + self.error:.2g} would have stopped it"
+            if math.isfinite(self.error)
+            else "of a loss that is declared constant only the constant was tested"
+        )
+        each = "" if self.mechanisms == 1 else f"{self.mechanisms} mechanisms, "
+        return f"tested with {each}{self.draws} draws on each database: {seen}, mostly"

@@ -38,8 +38,10 @@ def adversaries(
             raise click.UsageError("name one adversary together with --explain")
         from simulator.adversaries.loading import find_adversary
         from simulator.adversaries.program.explaining import explained
+        from simulator.engine.enumerated.explaining import enumerability
 
-        for line in explained(find_adversary(adversary, family, ROUNDS)):
+        found = find_adversary(adversary, family, ROUNDS)
+        for line in (*explained(found), enumerability(found, family, ROUNDS)):
             say(line)
         return
     from simulator.adversaries.registry import entries  # slow to import; --help does not need it

@@ -100,7 +100,7 @@ def estimate_rare(
     from laws tilted towards large losses, and every trial has a weight. Both ends of an interval
     hold at every number of trials. An asymptotic interval is printed as a guess, and left out if it
     would rest on too few trials. An event that no trial reached is refused with exit code 3 and a
-    line on what to try.
+    line on what to try, after its ends where these hold.
     """
     # slow to import; --help does not need them
     from simulator.analysis import rare
@@ -119,6 +119,8 @@ def estimate_rare(
     if plot is not None:
         game = f"{adversary} in {family}, {count_of(rounds, 'round')}, experiment {experiment}"
         draw(event, game, plot)
+    if event.tail.method == "refused":
+        raise Refusal(f"the ends hold, and there is no estimate: {event.tail.no_guess}")
 
 
 def around(event: RareEvent) -> Iterator[RareEvent]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -95,6 +96,7 @@ def verify(
     # slow to import; --help does not need them
     from simulator.adversaries.loading import find_adversary
     from simulator.analysis import verification
+    from simulator.analysis.likelihoods import MISSING, NotTested, tests_of_likelihoods
     from simulator.analysis.verification import (
         closest,
         library_adversaries,
@@ -110,11 +112,14 @@ def verify(
         if adversary
         else library_adversaries(family, rounds)
     )
-    checks = verification.verify(
-        chosen, family, rounds, trials,
-        seed=seed, jobs=jobs, relation=options.relation_of(relation), false_alarm=false_alarm,
-        bounds=bounds,
-    )  # fmt: skip
+    if not tests_of_likelihoods():
+        click.echo(f"note: likelihoods are not tested: {MISSING}", err=True)
+    with warnings.catch_warnings(action="ignore", category=NotTested):
+        checks = verification.verify(
+            chosen, family, rounds, trials,
+            seed=seed, jobs=jobs, relation=options.relation_of(relation), false_alarm=false_alarm,
+            bounds=bounds,
+        )  # fmt: skip
     if as_json:
         print_json(
             {

@@ -1,4 +1,4 @@
-"""Bind a rule and its mechanisms' scalar functions into one function, compiled or not.
+"""Bind scalar functions into one function, compiled or not.
 
 A kernel compiled by numba runs without the interpreter lock, so that threads scale. Uncompiled it
 is ordinary Python, for rules that numba cannot compile.
@@ -7,15 +7,9 @@ is ordinary Python, for rules that numba cannot compile.
 from __future__ import annotations
 
 import importlib.util
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
-
-import numpy as np
-
-from simulator.adversaries.contract import Rule
-from simulator.foundations.errors import InvalidInput
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -25,18 +19,6 @@ def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba  # takes a second to import, and generator adversaries do not need it
 
     return numba.njit(nogil=True, error_model="numpy")(function)
-
-
-def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a user's step, which then returns (what it returns, whether Python may differ)."""
-    import numba
-
-    from simulator.engine.compiled.checked import Checked, require_guards
-
-    require_guards()
-    return numba.njit(
-        nogil=True, error_model="numpy", boundscheck=True, pipeline_class=Checked
-    )(step)  # fmt: skip
 
 
 def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,40 +99,6 @@ def unowned(compile_: Compile) -> Callable[..., Any]:
         return carray(pointer(table.ctypes.data), table.shape)
 
     return compile_(borrow)
-
-
-def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
-    """The rule's step, which always returns (state, move, parameter, unsure).
-
-    Unsure, compiled, it may have gone another way than in Python.
-    """
-    probe = rule.step(rule.state, 0, math.nan, np.random.default_rng(0))
-    if not isinstance(probe, tuple) or len(probe) not in (2, 3):
-        raise InvalidInput(
-            f"the step of {rule.name} must return (state, move) or (state, move, parameter), "
-            f"not {probe!r}"
-        )
-    chosen = len(probe) == 3
-    if compile_ is not numba_compile:
-        return in_python(rule.step, chosen)
-    step = checked_step(rule.step)
-
-    def with_parameter(state, i, answer, coins):  # type: ignore[no-untyped-def]
-        (state, move, parameter), unsure = step(state, i, answer, coins)
-        return state, move, parameter, unsure
-
-    def without_parameter(state, i, answer, coins):  # type: ignore[no-untyped-def]
-        (state, move), unsure = step(state, i, answer, coins)
-        return state, move, math.nan, unsure
-
-    return compile_(with_parameter if chosen else without_parameter)
-
-
-def in_python(step: Callable[..., Any], chosen: bool) -> Callable[..., tuple[Any, ...]]:
-    """A step in Python, which is never unsure; ``chosen`` where it returns a parameter."""
-    rest = (False,) if chosen else (math.nan, False)
-    # a kernel in Python computes an answer with numpy's numbers, which divide by zero
-    return lambda state, i, answer, coins: (*step(state, i, float(answer), coins), *rest)
 
 
 def why(error: Exception) -> str:

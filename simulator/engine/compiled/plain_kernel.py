@@ -17,7 +17,6 @@ from simulator.adversaries.contract import Rule, off_menu, out_of_range
 from simulator.data.databases import Relation
 from simulator.engine.compiled.compiling import (
     Compile,
-    advance,
     dispatch,
     unowned,
 )
@@ -59,6 +58,8 @@ class Kept(NamedTuple):
 
 def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays trials of one experiment, bound to the menu's rule and mechanisms."""
+    from simulator.engine.compiled.steps import advance  # no generator needs it
+
     step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
@@ -156,14 +157,19 @@ class Engine:
         filter_: Filter | None = None,
         compiled: bool = True,
     ) -> Engine:
-        """Check the menu and compile the rule; fall back to Python where numba cannot."""
+        """Check the menu and compile the rule's program; fall back to Python without one."""
+        from simulator.engine.compiled.steps import as_program  # no generator needs it
+
+        rule, unread = as_program(rule) if compiled else (rule, "")
         menu = Menu.of(rule, family, relation, filter_)
 
         def try_out(kernel: Callable[..., Any]) -> None:
             rng = np.random.default_rng(0)
             cls(menu, kernel, 0.0).play(0, rng, rng, np.zeros(0), 1)
 
-        return cls(menu, *compiled_or_not(plain_kernel, menu, try_out, compiled))
+        compiled = compiled and not unread
+        kernel, seconds, complaint = compiled_or_not(plain_kernel, menu, try_out, compiled)
+        return cls(menu, kernel, seconds, unread or complaint)
 
     def play(
         self,

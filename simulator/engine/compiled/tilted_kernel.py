@@ -17,13 +17,13 @@ from simulator.adversaries.contract import Rule
 from simulator.data.databases import Relation
 from simulator.engine.compiled.compiling import (
     Compile,
-    advance,
     dispatch,
     unowned,
 )
 from simulator.engine.compiled.kernels import compiled_or_not
 from simulator.engine.compiled.menu import Menu, padded
 from simulator.engine.compiled.plain_kernel import play_in_parts, raise_if_ended_early
+from simulator.engine.compiled.steps import advance, as_program
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, UNSURE
 from simulator.engine.sampling import (
@@ -243,7 +243,8 @@ class TiltedEngine:
         filter_: Filter | None = None,
         compiled: bool = True,
     ) -> TiltedEngine:
-        """Check the menu and compile the rule; fall back to Python where numba cannot."""
+        """Check the menu and compile the rule's program; fall back to Python without one."""
+        rule, unread = as_program(rule) if compiled else (rule, "")
         menus = (
             Menu.of(rule, family, relation, filter_),
             Menu.of(rule, family, relation, filter_, exchanged=True),
@@ -254,7 +255,9 @@ class TiltedEngine:
             none = np.zeros(0)
             cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, losses=none, log_weights=none)
 
-        return cls(menus, *compiled_or_not(tilted_kernel, menus[0], try_out, compiled))
+        compiled = compiled and not unread
+        kernel, seconds, complaint = compiled_or_not(tilted_kernel, menus[0], try_out, compiled)
+        return cls(menus, kernel, seconds, unread or complaint)
 
     def play(
         self,

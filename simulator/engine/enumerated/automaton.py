@@ -7,7 +7,7 @@ few nodes for any mechanisms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -85,20 +85,6 @@ class Automaton:
     def discrete(self) -> bool:
         """Whether every answer has an atom."""
         return not any(np.isnan(leaves.loss).any() for leaves in self.segments)
-
-
-def same(one: Automaton, other: Automaton) -> bool:
-    """Whether two automata are equal to the bit."""
-    if one is other:
-        return True
-    parts = [(one.start[0], other.start[0]), (one.start[1], other.start[1])]
-    parts.append((one.segment_of, other.segment_of))
-    if len(one.segments) != len(other.segments):
-        return False
-    for first, second in zip(one.segments, other.segments):
-        names = (field.name for field in fields(Leaves))
-        parts.extend((getattr(first, name), getattr(second, name)) for name in names)
-    return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in parts)
 
 
 class Out(NamedTuple):

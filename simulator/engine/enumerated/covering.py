@@ -10,6 +10,9 @@ e^{theta L}).
 
 Infinite losses have no exponential moment. Their probability is known from the same recursion;
 views with finite losses are sampled, and the probability is added.
+
+A mixture of such measures, one for each stratum of the plays (:mod:`.strata`), has the weight
+e^{M_s - theta_s L} over the share of the view's own stratum s, as no other one has the view.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,9 +36,11 @@ from simulator.engine.compiled.compiling import (
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.enumerated.moments import Moments
+from simulator.engine.enumerated.strata import Strata
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Specification
+from simulator.foundations.errors import InvalidInput
 from simulator.foundations.seeds import Stream, generator
 from simulator.foundations.uninterrupted import uninterrupted
 from simulator.mechanisms import Scalars
@@ -133,49 +138,100 @@ class CoveringEngine:
         self.moments = Moments(automaton_of(menu, rounds))
         a = self.moments.automaton
         self._kernel = covering_kernel(() if a.discrete else a.kinds)
-        self._lock = threading.Lock()  # blocks are played in threads
-        self._ready: tuple[float, tuple[Any, ...]] | None = None
+        self._lock = threading.RLock()  # blocks are played in threads
+        self._ready: tuple[Covering, list[Prepared]] | None = None
         self._compiled = False
 
-    def prepare(self, theta: float) -> tuple[Any, ...]:
-        """The kernel's arrays for a theta; the last ones are cached."""
+    @cached_property
+    def strata(self) -> Strata:
+        """The plays by their rarity."""
+        return Strata(self.moments)
+
+    def parts(self, measure: Covering) -> list[tuple[Moments, float, float]]:
+        """(Moments, theta, log-weight of a play of loss 0) of each part of a measure.
+
+        Raises InvalidInput where the game has no plays in a stratum.
+        """
+        if not measure.strata:
+            return [(self.moments, measure.theta, self.moments.log_moment(measure.theta))]
         with self._lock:
-            if self._ready is None or self._ready[0] != theta:
-                self._ready = theta, self._arrays(theta)
+            found = []
+            ends = [*(stratum.least for stratum in measure.strata[1:]), None]
+            for stratum, share, end in zip(measure.strata, measure.shares.tolist(), ends):
+                moments = self.strata.of(stratum.least, end)
+                if moments is None:
+                    raise InvalidInput(f"no play of this game is in the stratum {stratum}")
+                log_weight = moments.log_moment(stratum.theta, quick=False) - math.log(share)
+                found.append((moments, stratum.theta, log_weight))
+            return found
+
+    def prepare(self, measure: Covering) -> list[Prepared]:
+        """The kernel's arrays for each part of a measure; the last ones are cached."""
+        with self._lock:
+            if self._ready is None or self._ready[0] != measure:
+                made = [
+                    Prepared(theta, log_weight, arrays_of(moments, theta))
+                    for moments, theta, log_weight in self.parts(measure)
+                ]
+                self._ready = measure, made
             return self._ready[1]
 
-    def _arrays(self, theta: float) -> tuple[Any, ...]:
-        a, made = self.moments.automaton, self.moments.measure(theta)
-        cells = np.cumsum([0, *map(len, made.shares)])
-        leaves_before = np.cumsum([0, *map(len, a.segments)])
-        starts_before = np.cumsum([0, *(len(leaves.starts) for leaves in a.segments)])
-        place = np.stack(
-            (cells[:-1], starts_before[a.segment_of], leaves_before[a.segment_of]), axis=1
-        )
-        joined = [
-            np.concatenate([getattr(leaves, name) for leaves in a.segments])
-            for name in ("starts", "follow", "entry", "loss")
-        ]
-        return (
-            a.kind, a.params, a.start[0], made.start_shares, place.astype(np.int64),
-            *joined, made.piece_of, made.pieces, np.concatenate(made.shares),
-        )  # fmt: skip
-
-    def play(self, theta: float, noise: np.random.Generator, signed: np.ndarray) -> None:
-        """Fill ``signed`` with the signed losses of trials under the measure of ``theta``."""
-        prepared = self.prepare(theta)
+    def play(self, measure: Covering, noise: np.random.Generator, trials: int) -> DrawnLosses:
+        """The signed losses and the log-weights of trials under a measure."""
+        prepared = self.prepare(measure)
         if not self._compiled:
-            uninterrupted(lambda: self._kernel(*prepared, np.random.default_rng(0), signed[:0]))
+            uninterrupted(
+                lambda: self._kernel(*prepared[0].arrays, np.random.default_rng(0), np.empty(0))
+            )
             self._compiled = True
-        self._kernel(*prepared, noise, signed)
+        signed, log_weights = np.empty(trials), np.empty(trials)
+        part_of = np.zeros(trials, dtype=np.int64)
+        if len(prepared) > 1:
+            part_of = np.searchsorted(np.cumsum(measure.shares)[:-1], noise.random(trials), "right")
+        for number, part in enumerate(prepared):
+            drawn = np.flatnonzero(part_of == number)
+            losses = np.empty(len(drawn))
+            self._kernel(*part.arrays, noise, losses)
+            signed[drawn] = losses
+            log_weights[drawn] = part.log_weight - part.theta * losses
+        return DrawnLosses(signed, log_weights)
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b`` under the specification's covering measure."""
         s = specification
         assert isinstance(s.sampling, Covering)
-        theta = s.sampling.theta
         noise = generator(s.seed, s.task, Stream.mechanism(b), block)
-        signed = np.empty(s.trials_in(block))
-        self.play(theta, noise, signed)
-        log_weights = self.moments.log_moment(theta) - theta * signed
+        signed, log_weights = self.play(s.sampling, noise, s.trials_in(block))
         return Outcome(b, block, losses=-signed if b else signed, log_weights=log_weights)
+
+
+class DrawnLosses(NamedTuple):
+    """Signed losses and ln dP_b/dQ, float64 of shape (trials,)."""
+
+    signed: np.ndarray
+    log_weights: np.ndarray
+
+
+class Prepared(NamedTuple):
+    """A part of a measure: its theta, the log-weight of a loss of 0, and the kernel's arrays."""
+
+    theta: float
+    log_weight: float
+    arrays: tuple[Any, ...]
+
+
+def arrays_of(moments: Moments, theta: float) -> tuple[Any, ...]:
+    """The kernel's arrays for a covering measure of an automaton."""
+    a, made = moments.automaton, moments.measure(theta)
+    cells = np.cumsum([0, *map(len, made.shares)])
+    leaves_before = np.cumsum([0, *map(len, a.segments)])
+    starts_before = np.cumsum([0, *(len(leaves.starts) for leaves in a.segments)])
+    place = np.stack((cells[:-1], starts_before[a.segment_of], leaves_before[a.segment_of]), axis=1)
+    joined = [
+        np.concatenate([getattr(leaves, name) for leaves in a.segments])
+        for name in ("starts", "follow", "entry", "loss")
+    ]
+    return (
+        a.kind, a.params, a.start[0], made.start_shares, place.astype(np.int64),
+        *joined, made.piece_of, made.pieces, np.concatenate(made.shares),
+    )  # fmt: skip

@@ -14,23 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.reading import read
 from simulator.adversaries.program.rules import ProgramRule
 from simulator.engine.compiled.menu import Menu, no_filter
-from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
-from simulator.engine.enumerated.constructs import unmodelled
-from simulator.engine.enumerated.decisions import RoundMatters
-from simulator.engine.enumerated.programs import program_ways
+from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of
+from simulator.engine.enumerated.programs import FollowedProgram, RoundMatters, Way, key_of_state
 from simulator.engine.enumerated.state_count import INSTEAD, Census
-from simulator.engine.enumerated.tracing import Way, key_of_state, ways
-from simulator.engine.reproducibility import comparable, global_states
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.foundations.stages import in_stages
 from simulator.mechanisms import Scalars
 from simulator.theory.filters.interface import Price
 
 MOST_WAYS = 3_000_000
-SMALL, FEW_ROUNDS = 4000, 8
-"""A step is checked by a second enumeration: in full up to SMALL ways, else over FEW_ROUNDS."""
 
 Answers = list[tuple[float, float, float]]
 """(answer, its probability, its signed loss) of a mechanism with finitely many answers."""
@@ -44,22 +40,6 @@ def automaton_of(menu: Menu, rounds: int) -> Automaton:
     probability between two thresholds is unknown. Raises Breach where some play makes a move that
     is not on the menu.
     """
-    before = comparable(global_states())
-    found = _enumerated(menu, rounds)
-    alike = menu.rule.of_library
-    if not alike:
-        few = rounds if sum(map(len, found.segments)) <= SMALL else min(rounds, FEW_ROUNDS)
-        once = found if few == rounds else _enumerated(menu, few)
-        alike = same(once, _enumerated(menu, few))
-    if before != comparable(global_states()) or not alike:
-        raise NotApplicable(
-            "the rule's step is not a function of its arguments: it draws from the global random "
-            "or numpy.random, or keeps state from call to call"
-        )
-    return found
-
-
-def _enumerated(menu: Menu, rounds: int) -> Automaton:
     try:
         return _Enumeration(menu, rounds).across_rounds()
     except RoundMatters:
@@ -82,9 +62,10 @@ class _Enumeration:
         self.ways_seen = 0
         self.census = Census(rounds)
         self.off_menu: list[tuple[int, Way, str]] = []
-        self.machine = menu.rule.machine if isinstance(menu.rule, ProgramRule) else None
-        self.unseen = "" if self.machine is not None else unmodelled(menu.rule.step)
-        self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
+        rule = menu.rule
+        self.program = FollowedProgram(
+            rule.machine if isinstance(rule, ProgramRule) else machine_of(read(rule))
+        )
 
     def across_rounds(self) -> Automaton:
         """The automaton with one node per state for all rounds, in order of the first round."""
@@ -176,7 +157,7 @@ class _Enumeration:
 
     def _start(self, arrive: Callable[[Way], int]) -> tuple[np.ndarray, np.ndarray]:
         probabilities: dict[int, float] = {}
-        for way in self._ways(self.menu.rule.state, 0, 0, math.nan):
+        for way in self._ways((0,), 0, 0, math.nan):
             node = arrive(way)
             probabilities[node] = probabilities.get(node, 0.0) + way.probability
         return np.array(list(probabilities), dtype=np.int64), np.array(list(probabilities.values()))
@@ -226,7 +207,7 @@ class _Enumeration:
 
         Raises Breach for such a way without a node, which every play may take.
         """
-        for way in self._found(state, (first, last), answer):
+        for way in self.program.ways(state, (first, last), answer):
             self.ways_seen += 1
             if self.ways_seen > MOST_WAYS:
                 raise NotApplicable(
@@ -240,12 +221,6 @@ class _Enumeration:
             if node is None:
                 raise Breach(f"round {way.first + 1}: {complaint}")
             self.off_menu.append((node, way, complaint))
-
-    def _found(self, state: Any, rounds: tuple[int, int], answer: Any) -> Iterator[Way]:
-        if self.machine is not None:
-            return program_ways(self.machine, state, rounds, answer)
-        step = self.menu.rule.step
-        return ways(step, state, rounds, answer, check=self.check, unseen=self.unseen)
 
     def _raise_if_played(self, live: Iterable[int], outs: list[Out]) -> None:
         """Raise Breach for the first way off the menu that some play takes.
@@ -287,7 +262,8 @@ class _Enumeration:
 
 
 def after(state: Any, way: Way, answer: float | tuple[float, float]) -> str:
-    """The state and answer at which a way was taken, for an error."""
+    """What is kept, and the answer, where a way was taken, for an error."""
+    state = state[1] if len(state) == 2 else state[1:]
     if isinstance(answer, tuple):
         return f", in the state {state!r} after an answer between {way.low:g} and {way.high:g}"
     return f", in the state {state!r}" + ("" if math.isnan(answer) else f" after {answer:g}")

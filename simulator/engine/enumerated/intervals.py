@@ -1,7 +1,7 @@
-"""The interval of an unknown number, and the decisions that narrow it.
+"""The interval of a number that is not known, and where decisions cut it.
 
-An interval is cut where a comparison changes. Where the step computes before it compares, the cut
-is found on the doubles themselves, as their arithmetic rounds.
+An interval is cut where a comparison changes. Where arithmetic comes before the comparison, the cut
+is found on the doubles themselves, as they round.
 """
 
 from __future__ import annotations
@@ -10,70 +10,78 @@ import math
 import struct
 import sys
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
 
-from simulator.engine.enumerated.decisions import Script
 from simulator.theory.inverse import first_without
 
 FARTHEST = 1 << 62
 """The largest number of an atom, counted from the origin."""
 
 
+@dataclass(frozen=True)
 class Line:
     """A number known only by an interval.
 
     Attributes
     ----------
+    name : for errors: "answer", "coin" or "round".
     low, high : the open interval; its ends have no mass, or lie between atoms. For a lattice
         ``low`` is the first atom inside, and ``high`` the first atom beyond.
-    name : for errors, such as "answer" or "coin".
     spacing : 0 for a continuous number, else the distance of its equally spaced atoms.
     origin : one of the atoms.
     lattice : whether the atoms are the values of a uniform coin: too many to list, with midpoints
         that are not doubles.
+    between : the probability of an interval, of a coin; None of other numbers.
     """
 
-    __slots__ = ("high", "lattice", "low", "name", "origin", "script", "spacing")
+    name: str
+    low: float
+    high: float
+    _: KW_ONLY
+    spacing: float = 0.0
+    origin: float = 0.0
+    lattice: bool = False
+    between: Callable[[float, float], float] | None = None
 
-    def __init__(
-        self, script: Script, name: str, low: float, high: float, *, spacing: float = 0.0,
-        origin: float = 0.0, lattice: bool = False,
-    ) -> None:  # fmt: skip
-        self.script, self.name = script, name
-        self.low, self.high = low, high
-        self.spacing, self.origin, self.lattice = spacing, origin, lattice
+    @property
+    def probability(self) -> float:
+        """The probability of the interval of a coin, otherwise 1."""
+        return 1.0 if self.between is None else self.between(self.low, self.high)
 
-    def below(self, threshold: float, inclusive: bool) -> bool:
-        """Whether the number is below the threshold (or at it), decided where both are possible."""
+    def parts(self, cut: float) -> list[tuple[bool, Line]]:
+        """The parts below a cut between atoms, with True, and above it, with False."""
+        if cut <= self.low:
+            return [(False, self)]
+        if cut >= self.high:
+            return [(True, self)]
+        return [(True, replace(self, high=cut)), (False, replace(self, low=cut))]
+
+    def below(self, threshold: float, inclusive: bool) -> list[tuple[bool, Line]]:
+        """The parts where the number is below the threshold (or at it), and where it is not."""
         if not math.isfinite(threshold):
-            return threshold == math.inf
+            return [(threshold == math.inf, self)]
         if not self.spacing:
-            return self.below_cut(threshold)
+            return self.parts(threshold)
         if threshold < self.low or threshold > self.high:
-            return threshold > self.high
+            return [(threshold > self.high, self)]
         atoms = (threshold - self.origin) / self.spacing
-        return self.below_cut(self.cut(math.floor(atoms) + 1 if inclusive else math.ceil(atoms)))
+        return self.parts(self.cut(math.floor(atoms) + 1 if inclusive else math.ceil(atoms)))
 
     def cut(self, first: int) -> float:
         """The end of the atoms before number ``first``."""
         return self.origin + (first if self.lattice else first - 0.5) * self.spacing
 
-    def below_cut(self, cut: float) -> bool:
-        """Whether the number is below a cut between atoms, decided where both are possible."""
-        if cut <= self.low:
-            return False
-        if cut >= self.high:
-            return True
-        if self.script.choose(2) == 0:
-            self.high = cut
-            return True
-        self.low = cut
-        return False
-
-    def equals(self, value: float) -> bool:
-        """Whether the number equals the value; never for a continuous one."""
-        if not self.spacing:
-            return False
-        return not self.below(value, False) and self.below(value, True)
+    def atoms(self, most: int) -> list[tuple[float, Line]] | None:
+        """The atoms and their parts; None where there are more than ``most``, or a continuum."""
+        if self.lattice or not self.spacing or not self.high - self.low <= most * self.spacing:
+            return None
+        first = math.ceil((self.low - self.origin) / self.spacing)
+        last = math.floor((self.high - self.origin) / self.spacing)
+        found = []
+        for place in range(first, last + 1):
+            part = replace(self, low=self.cut(place), high=self.cut(place + 1))
+            found.append((self.origin + place * self.spacing, part))
+        return found
 
     def end_of(self, holds: Callable[[float], bool], near: float) -> float:
         """The cut below which ``holds`` is true of the number, and false above.

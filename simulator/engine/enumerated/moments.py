@@ -51,7 +51,7 @@ class Moments:
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
-        self._known: dict[float, float] = {}
+        self._known: dict[tuple[float, bool], float] = {}
         self.of_leaf = [
             np.repeat(np.arange(leaves.nodes), np.diff(leaves.starts))
             for leaves in automaton.segments
@@ -99,17 +99,21 @@ class Moments:
             found.append(logs)
         return found, pieces
 
-    def log_moment(self, theta: float) -> float:
-        """Return ln E[e^{theta L}; L finite]; recent values are cached."""
-        if theta not in self._known:
+    def log_moment(self, theta: float, *, quick: bool = True) -> float:
+        """Return ln E[e^{theta L}; L finite]; recent values are cached.
+
+        ``quick`` may use powers of matrices, where the values of nodes that differ by hundreds of
+        decades are lost: in the automaton of a stratum some are, so weights need the other way.
+        """
+        if (theta, quick) not in self._known:
             if len(self._known) > 100:
                 self._known.clear()
             reach = self.automaton.rounds * self.automaton.largest_loss
             require_digits("a covering measure", theta, theta * reach)
-            found = self._recursion(theta, keep=False).log_moment
+            found = self._recursion(theta, keep=False, quick=quick).log_moment
             require_digits("a covering measure", theta, found)
-            self._known[theta] = found
-        return self._known[theta]
+            self._known[theta, quick] = found
+        return self._known[theta, quick]
 
     def measure(self, theta: float) -> Backward:
         """The measure's tables; raises NotApplicable where they would not fit."""
@@ -158,12 +162,15 @@ class Moments:
             if not float(live.min()) > LEAST * float(live.max()):
                 raise FloatingPointError
         first, probabilities = a.start
-        return scale + math.log(float(probabilities @ value[first]))
+        total = float(probabilities @ value[first])
+        if not total > 0.0:
+            raise FloatingPointError
+        return scale + math.log(total)
 
-    def _recursion(self, theta: float, keep: bool) -> Backward:
+    def _recursion(self, theta: float, keep: bool, quick: bool = False) -> Backward:
         logs, pieces = self.log_masses(theta)
         a = self.automaton
-        if not keep and a.rounds >= 64 and max(leaves.nodes for leaves in a.segments) <= 64:
+        if quick and a.rounds >= 64 and max(leaves.nodes for leaves in a.segments) <= 64:
             with contextlib.suppress(FloatingPointError):
                 return Backward(self._quick_moment(logs), np.zeros(0), (), pieces, self.cuts[1])
         try:
@@ -260,7 +267,12 @@ def runs_of(segment_of: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _normalise(values: np.ndarray) -> float:
-    """Divide by the largest value, in place; return its logarithm."""
+    """Divide by the largest value, in place; return its logarithm.
+
+    Raises FloatingPointError where all are 0, or the largest is beyond floats.
+    """
     largest = float(values.max())
+    if not 0.0 < largest < math.inf:
+        raise FloatingPointError
     values /= largest
     return math.log(largest)

@@ -1,175 +1,396 @@
-"""All ways through a step of a program, by its typed operations on known and unknown numbers.
+"""All ways through a step of a program: intervals of answers and coins, pushed through its form.
 
 An operation on known numbers is Python's. On an answer or a coin, of which an interval is known,
-the operations are listed here: comparisons, which are decided both ways and narrow the interval,
-and the arithmetic that only moves where they change. Every other one is refused with its line.
+the operations of :mod:`simulator.engine.enumerated.linear` have outcomes, and each is followed.
+Every other operation is refused with its line.
 """
 
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.adversaries.program.forms import Branch, Do, Machine, Place, Segment, Slot, Wait
-from simulator.adversaries.program.operations import HELPERS, TYPED
-from simulator.engine.enumerated.decisions import Script, every_run
+from simulator.adversaries.program.forms import (
+    ArrayTable,
+    Branch,
+    Do,
+    Machine,
+    Operand,
+    Place,
+    Slot,
+    Wait,
+)
+from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
 from simulator.engine.enumerated.intervals import Line
-from simulator.engine.enumerated.tracing import TracedCoins, Way
-from simulator.engine.enumerated.unknown_numbers import Unknown
+from simulator.engine.enumerated.linear import (
+    MOST_CELLS,
+    OF_THE_ROUND,
+    OPERATIONS,
+    LinearNumber,
+    Lines,
+    NotFollowed,
+    Outcomes,
+    added,
+    compared,
+    multiplied,
+    with_line,
+)
 from simulator.foundations.errors import NotApplicable
+from simulator.mechanisms.gaussian import log_normal_between
 
-MOST_SEGMENTS = 10_000
-"""Most segments that a step passes."""
+MOST_SEGMENTS, MOST_OUTCOMES, MOST_WAYS = 10_000, 200, 20_000
+"""Most segments, and most operations with several outcomes, of one way; most ways of one step."""
 
-UNKNOWN: dict[str, Callable[..., Any]] = {
-    "copy": lambda x: x, "negative": operator.neg, "abs": abs, "fabs": abs,
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "==": operator.eq, "!=": operator.ne, "true": lambda x: x != 0.0,
-    "min": lambda a, b: b if b < a else a, "max": lambda a, b: b if b > a else a,
-    "int": math.trunc, "floor": math.floor, "ceil": math.ceil,
-    "isnan": lambda x: False, "isinf": lambda x: False, "isfinite": lambda x: True,
-}  # fmt: skip
-"""Operations of which an operand is unknown; an answer and a coin are finite."""
+ANSWER, ROUND = 0, 1
+"""The places of the answer and of the round among the lines; coins come after."""
+
+
+class RoundMatters(Exception):
+    """What a step does depends on the number of the round in more than comparisons."""
 
 
 class Ends(Exception):
     """The program stops here."""
 
 
-def program_ways(
-    machine: Machine, state: tuple[Any, ...], rounds: tuple[int, int], answer: Any
-) -> Iterator[Way]:
-    """Every way that a program takes from a state, as :func:`tracing.ways` does for a rule's step.
+class Way(NamedTuple):
+    """One way through a step.
 
-    A state is the number of a point (0 before the first round) and the numbers that are kept there.
-    Raises NotApplicable where the ways cannot be enumerated, or the program may stop.
+    Attributes
+    ----------
+    state : the number of the point where the program goes on, from 1, and what it keeps there.
+    move, parameter : what it sends; the parameter is NaN where there is none. The move is an int
+        where it is whole.
+    first, last : the rounds in which the step takes this way, both included.
+    low, high : the interval of the answer; infinite where it was not compared.
+    probability : of the adversary's coins.
     """
-    points = tuple(dict.fromkeys((w.resume, w.answer, w.live) for w in machine.waits))
 
-    def run(script: Script) -> Way | None:
-        given = isinstance(answer, tuple)
-        spacing, origin = answer if given else (0.0, 0.0)
-        line = Line(script, "answer", -math.inf, math.inf, spacing=spacing, origin=origin)
-        coins, number, known = TracedCoins(script), 0, {}
+    state: tuple[Any, ...]
+    move: float
+    parameter: float
+    first: int
+    last: int
+    low: float
+    high: float
+    probability: float
+
+
+class StepPath(NamedTuple):
+    """A place on a way through a step: the next operation, and what is known there."""
+
+    segment: int
+    place: int
+    known: dict[Slot, Any]
+    lines: Lines
+    factor: float
+    outcomes: int
+
+
+class FollowedProgram:
+    """A machine whose steps are followed."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self.points = machine, machine.points
+        self.number_of = {point: 1 + number for number, point in enumerate(self.points)}
+        self.functions: dict[int, Callable[..., Any]] = {}
+
+    def ways(
+        self, state: tuple[Any, ...], rounds: tuple[int, int], answer: float | tuple[float, float]
+    ) -> Iterator[Way]:
+        """Every way from ``state``, (0,) before the first round, in the rounds from first to last.
+
+        ``answer`` is a number, or for an unknown one (spacing of its atoms, one of them), with
+        spacing 0 where it is continuous. Raises RoundMatters where there are several rounds and
+        they cannot be followed together, NotApplicable where the ways cannot be enumerated or the
+        program may stop.
+        """
+        number, slot, known = 0, None, {}
         if state[0]:
-            number, slot, live = points[state[0] - 1]
+            number, slot, live = self.points[state[0] - 1]
             known = dict(zip(live, state[1:]))
-            if slot is not None:
-                known[slot] = Unknown(line) if given else answer
-        wait, place = _followed(machine, number, known, coins)
-        if script.refused is not None:
-            raise script.refused
-        if coins.probability <= 0.0:
+        try:
+            yield from self.ways_on(number, known, slot, rounds, answer)
+        except NotApplicable:
+            if rounds[1] > rounds[0]:  # it may concern rounds that are not played from this state
+                raise RoundMatters from None
+            raise
+
+    def ways_on(
+        self, segment: int, known: dict[Slot, Any], slot: Slot | None, rounds: tuple[int, int],
+        answer: float | tuple[float, float],
+    ) -> Iterator[Way]:  # fmt: skip
+        """Every way on from a segment with known numbers, the answer in ``slot``."""
+        first, last = rounds
+        spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
+        lines = (
+            Line("answer", -math.inf, math.inf, spacing=spacing, origin=origin),
+            Line("round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first)),
+        )
+        if slot is not None:
+            known[slot] = LinearNumber(ANSWER) if isinstance(answer, tuple) else answer
+        todo, count = [StepPath(segment, 0, known, lines, 1.0, 0)], 0
+        while todo:
+            found = self._followed(todo.pop(), todo, rounds)
+            if found is not None:
+                count += 1
+                if count > MOST_WAYS:
+                    raise NotApplicable(f"one step has more than {MOST_WAYS} ways")
+                yield found
+
+    def _followed(
+        self, path: StepPath, todo: list[StepPath], rounds: tuple[int, int]
+    ) -> Way | None:
+        """Follow a path up to a round; put on ``todo`` what else it may do.
+
+        Returns None where it has no probability.
+        """
+        number, at, known, lines, factor, outcomes = path
+        for _ in range(MOST_SEGMENTS):
+            segment = self.machine.segments[number]
+            place = segment.place
+            while at < len(segment.does):
+                do = segment.does[at]
+                at += 1
+                try:
+                    found = self._done(do, known, lines, rounds)
+                except Ends:
+                    if math.prod((line.probability for line in lines), start=factor) <= 0.0:
+                        return None
+                    raise _may_stop(place) from None
+                except NotFollowed as refused:
+                    if lines[refused.line].name == "round":
+                        raise RoundMatters from None
+                    raise _refusal(place, f"{refused} ({lines[refused.line].name})") from None
+                if not isinstance(found, list):
+                    known[do.target] = found
+                    continue
+                if len(found) > 1:
+                    outcomes += 1
+                    if outcomes > MOST_OUTCOMES:
+                        what = f"more than {MOST_OUTCOMES} decisions in one step"
+                        raise _refusal(place, what)
+                share = factor / len(found) if do.operation in _WHOLE_DRAWS else factor
+                for value, part in found[1:]:
+                    todo.append(
+                        StepPath(number, at, {**known, do.target: value}, part, share, outcomes)
+                    )
+                (known[do.target], lines), factor = found[0], share
+            end = segment.end
+            if isinstance(end, Wait):
+                return self._way(end, known, lines, factor, place)
+            if end is None:
+                break
+            if isinstance(end, Branch):
+                number = end.then if known[end.test] else end.otherwise
+            else:
+                number = end
+            at = 0
+        if math.prod((line.probability for line in lines), start=factor) <= 0.0:
             return None
-        after = tuple(_kept(known[slot], slot, place) for slot in wait.live)
+        raise _may_stop(place)
+
+    def _way(
+        self, wait: Wait, known: dict[Slot, Any], lines: Lines, factor: float, place: Place
+    ) -> Way | None:
+        probability = math.prod((line.probability for line in lines), start=factor)
+        if probability <= 0.0:
+            return None
+
+        def settled(operand: Operand, what: str) -> Any:
+            value = _value(operand, known)
+            if isinstance(value, LinearNumber):
+                name = lines[value.line].name
+                if name == "round":
+                    raise RoundMatters
+                raise _refusal(place, f"{what} is a function of the {name}")
+            return value
+
+        def remembered(slot: Slot) -> Any:
+            value = known[slot]
+            if isinstance(value, LinearNumber) and value.line != ROUND:
+                raise NotApplicable(
+                    f"{place[0]}:{place[1]}: {slot.name} keeps the {lines[value.line].name} as a "
+                    "number in its state, which then takes infinitely many values: keep what was "
+                    "decided by it instead, such as a count"
+                )
+            return settled(slot, slot.name)
+
+        kept = tuple(map(remembered, wait.live))
         parameter = math.nan
         if wait.parameter is not None:
-            parameter = _value(wait.parameter, known)
-            if isinstance(parameter, Unknown):
-                raise _refusal(place, "a parameter that is a function of an answer or a coin")
-        point = 1 + points.index((wait.resume, wait.answer, wait.live))
+            parameter = settled(wait.parameter, "the parameter")
+        move = settled(wait.entry, "the move")
+        if isinstance(move, float) and math.isfinite(move) and move == math.floor(move):
+            move = int(move)
+        rounds, answers = lines[ROUND], lines[ANSWER]
+        number = self.number_of[wait.resume, wait.answer, wait.live]
         return Way(
-            (point, *after), wait.entry, parameter, *rounds, line.low, line.high, coins.probability
-        )
+            (number, *kept), move, parameter, math.ceil(rounds.low), math.floor(rounds.high),
+            answers.low, answers.high, probability,
+        )  # fmt: skip
 
-    yield from (way for way in every_run(run) if way is not None)
-
-
-def _followed(
-    machine: Machine, number: int, known: dict[Slot, Any], coins: TracedCoins
-) -> tuple[Wait, Place]:
-    """The round to which the program comes; ``known`` are its numbers, which are altered."""
-    for _ in range(MOST_SEGMENTS):
-        segment: Segment = machine.segments[number]
+    def _done(self, do: Do, known: dict[Slot, Any], lines: Lines, rounds: tuple[int, int]) -> Any:
+        """The result of an operation, or a list of outcomes; raises Ends, NotFollowed."""
+        operation = do.operation
+        if operation == "the round":
+            return LinearNumber(ROUND) if rounds[1] > rounds[0] else rounds[0]
+        operands = [_value(each, known) for each in do.operands]
+        linear = [each for each in operands if isinstance(each, LinearNumber)]
+        if operation.startswith("coins."):
+            if linear:
+                raise NotFollowed(linear[0].line, "a coin by a number that is not known in advance")
+            return self._drawn(do, operands, lines)
+        if not linear:
+            return self._function(do)(*operands)
+        if any(each.line == ROUND for each in linear) and operation not in (*OF_THE_ROUND, "among"):
+            raise NotFollowed(ROUND, "arithmetic with the round")
         try:
-            for do in segment.does:
-                known[do.target] = _done(do, known, coins, segment.place)
-        except Ends:
-            break
-        end = segment.end
-        if isinstance(end, Wait):
-            return end, segment.place
-        if end is None:
-            break
-        if isinstance(end, Branch):
-            number = end.then if bool(known[end.test]) else end.otherwise
+            return self._outcomes(do, operands, lines)
+        except NotFollowed as refused:
+            return self._by_atoms(do, operands, lines, refused)
+
+    def _outcomes(self, do: Do, operands: list[Any], lines: Lines) -> Outcomes:
+        operation = do.operation
+        if operation == "within":
+            for sign, end in zip((">=", "<="), numbers_of(do)):
+                if any(not inside for inside, _ in compared(sign, operands[0], end, lines)):
+                    raise Ends
+            return [(operands[0], lines)]
+        if operation == "among":
+            found, rest = [], [lines]
+            for number in sorted(set(numbers_of(do))):
+                parts = [
+                    each for part in rest for each in compared("==", operands[0], number, part)
+                ]
+                found += [(True, part) for is_equal, part in parts if is_equal]
+                rest = [part for is_equal, part in parts if not is_equal]
+            return [*found, *((False, part) for part in rest)]
+        if operation not in OPERATIONS:
+            line = next(each.line for each in operands if isinstance(each, LinearNumber))
+            raise NotFollowed(line, f"{operation} of a number that is not known in advance")
+        if operation in ("/", "//") and operands[1] == 0.0:
+            raise Ends
+        return OPERATIONS[operation](*operands, lines)
+
+    def _by_atoms(
+        self, do: Do, operands: list[Any], lines: Lines, refused: NotFollowed
+    ) -> Outcomes:
+        """The outcomes for each atom of a number, where these are few."""
+        line = refused.line
+        atoms = None if line == ROUND else lines[line].atoms(MOST_CELLS)
+        if atoms is None:
+            raise refused
+        found: Outcomes = []
+        for atom, part in atoms:
+            here = with_line(lines, line, part)
+            at = [each.at(atom) if isinstance(each, LinearNumber) and each.line == line else each
+                  for each in operands]  # fmt: skip
+            if any(isinstance(each, LinearNumber) for each in at):
+                found += self._outcomes(do, at, here)
+            else:
+                found.append((self._function(do)(*at), here))
+        return found
+
+    def _function(self, do: Do) -> Callable[..., Any]:
+        if id(do) not in self.functions:
+            self.functions[id(do)] = on_known(do)
+        return self.functions[id(do)]
+
+    def _drawn(self, do: Do, operands: list[Any], lines: Lines) -> Outcomes:
+        """A coin: a new line, or each of a few whole numbers."""
+        method = do.operation.removeprefix("coins.")
+        self._function(do)(*operands)  # raises Ends where the draw would stop the program
+        if do.operation in _WHOLE_DRAWS:
+            low, high = operands if len(operands) == 2 else (0, *operands)
+            if high - low > MOST_CELLS:
+                what = f"a coin that is one of {high - low} whole numbers, more than {MOST_CELLS}"
+                raise NotApplicable(what)
+            return [(each, lines) for each in range(low, high)]
+        coin: Any = LinearNumber(len(lines))
+        if method in ("random", "uniform"):
+            line = Line("coin", 0.0, 1.0, spacing=2.0**-53, lattice=True, between=_uniform)
+        elif method in ("standard_exponential", "exponential"):
+            line = Line("coin", 0.0, math.inf, between=_exponential)
+        elif method in ("standard_normal", "normal"):
+            line = Line("coin", -math.inf, math.inf, between=_normal)
         else:
-            number = end
-    raise _refusal(segment.place, "the program may stop, or compute a number that is not held")
+            raise NotApplicable(f"a coin by coins.{method}")
+        if method == "uniform":
+            coin = added(operands[0], multiplied(operands[1] - operands[0], coin))
+        elif method == "normal":
+            coin = added(operands[0], multiplied(operands[1], coin))
+        elif method == "exponential":
+            coin = multiplied(operands[0], coin)
+        return [(coin, (*lines, line))]
+
+
+_WHOLE_DRAWS = ("coins.integers", "coins.choice")
+
+
+def _uniform(low: float, high: float) -> float:
+    return high - low
+
+
+def _exponential(low: float, high: float) -> float:
+    return -math.exp(-low) * math.expm1(low - high)
+
+
+def _normal(low: float, high: float) -> float:
+    return math.exp(log_normal_between(low, high))
 
 
 def _refusal(place: Place, construct: str) -> NotApplicable:
     return NotApplicable(f"{place[0]}:{place[1]}: {construct}: this cannot be enumerated")
 
 
-def _kept(value: Any, slot: Slot, place: Place) -> Any:
-    if isinstance(value, Unknown):
-        raise _refusal(place, f"{slot.name} keeps a {value.line.name} as a number")
-    return value
+def _may_stop(place: Place) -> NotApplicable:
+    return _refusal(place, "the program may stop, raise an error, or compute a number not held")
 
 
 def _value(operand: Any, known: dict[Slot, Any]) -> Any:
     return known[operand] if isinstance(operand, Slot) else operand
 
 
-def _done(do: Do, known: dict[Slot, Any], coins: TracedCoins, place: Place) -> Any:
-    """The result of an operation; raises Ends where the program stops."""
-    operands = [_value(each, known) for each in do.operands]
-    unknown = any(isinstance(each, Unknown) for each in operands)
-    kind, _, method = do.operation.partition("coins.")
-    if not kind:
-        if unknown:
-            raise _refusal(place, f"coins.{method} by a number that is not known in advance")
-        if method in ("integers", "choice"):
-            low, high = operands if len(operands) == 2 else (0, *operands)
-            if not low < high:
-                raise Ends
-            return int(coins.integers(low, high))
-        return getattr(coins, method)(*operands)
-    if not unknown:
-        return _on_known(do.operation, do.base, do.table)(*operands)
-    if do.operation == "within":
-        if not do.table[0] <= operands[0] <= do.table[1]:
-            raise Ends
-        return operands[0]
-    if do.operation == "among":
-        return any([operands[0] == each for each in do.table])
-    if do.operation not in UNKNOWN:
-        raise _refusal(place, f"{do.operation} of a number that is not known in advance")
-    if do.operation == "/" and not isinstance(operands[1], Unknown) and operands[1] == 0.0:
-        raise Ends
-    return UNKNOWN[do.operation](*operands)
+def numbers_of(do: Do) -> Sequence[Any]:
+    """The numbers of an operation's table."""
+    return do.table.values.tolist() if isinstance(do.table, ArrayTable) else do.table
 
 
-@cache
-def _on_known(operation: str, base: str, table: tuple[Any, ...]) -> Callable[..., Any]:
-    """The operation as a function of numbers, in Python; it raises Ends where it stops."""
-    typed = TYPED[operation, base]
+def on_known(do: Do) -> Callable[..., Any]:
+    """The operation as a function of numbers, in Python; it raises Ends where it stops.
+
+    Of a draw only the conditions of its arguments are left.
+    """
+    draw = do.operation.partition("coins.")[2]
+    typed = DRAWS[draw][2] if draw else TYPED[do.operation, do.base]
+    table = numbers_of(do)
     words: dict[str, Any] = {f"t{i}": each for i, each in enumerate(table[:2])}
-    operands = "ab"[: 1 + ("{1}" in typed.text)]
+    operands = "ab"[: len(do.operands)]
     before, text, after = (
-        each.format(*"ab", r="r", t="table", **words) for each in (typed.before, typed.text,
-                                                                   typed.after)
-    )  # fmt: skip
+        each.format(*"ab", r="r", t="table", **words)
+        for each in (typed.before, "None" if draw else typed.text, typed.after)
+    )
     source = f"def f({', '.join(operands)}):\n"
     if before:
         source += f" if {before}: raise Ends\n"
-    source += f" r = {text}\n"
-    if after:
+    source += f" try: r = {text}\n except (ArithmeticError, ValueError): raise Ends from None\n"
+    if after and not draw:
         source += f" if {after}: raise Ends\n"
     namespace: dict[str, Any] = {"math": math, "np": np, "Ends": Ends, "table": table, **HELPERS}
+    namespace |= {"nan": math.nan, "inf": math.inf}
     exec(source + " return r\n", namespace)
+    function: Callable[..., Any] = namespace["f"]
+    return function
 
-    def f(*numbers: Any) -> Any:
-        try:
-            return namespace["f"](*numbers)
-        except (ArithmeticError, ValueError):
-            raise Ends from None
 
-    return f
+def key_of_state(state: Any) -> Any:
+    """A key that differs where a program can tell: for 0.0 and -0.0, and for 1, 1.0 and True."""
+    if isinstance(state, tuple):
+        return tuple(map(key_of_state, state))
+    if state != state:
+        return "nan"
+    return type(state), "-0.0" if state == 0 and math.copysign(1.0, state) < 0.0 else state

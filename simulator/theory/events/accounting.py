@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -48,6 +49,11 @@ from simulator.theory.stored import members_of, written
 
 LARGEST_PARAMETER = 1e4
 """Largest epsilon, mu or rho; beyond it exponentials overflow."""
+
+MOST_CHOSEN = 3
+"""Most kinds of rounds with several laws that choose separately: 2^3 compositions."""
+
+Laws = list[tuple[PrivacyLossLaw, int]]
 
 _NOTHING = NothingEvent()
 
@@ -113,6 +119,27 @@ class Account:
             found.append((part.law, part.count))
         return found
 
+    @cached_property
+    def dominating(self) -> list[Laws]:
+        """Laws above the rounds: first :attr:`laws`, then with others where a round has others.
+
+        Up to ``MOST_CHOSEN`` kinds of such rounds choose separately, more of them alike.
+        """
+        choices = [(part.law, *part.others) for part in self.rounds]
+        kinds = [kind for kind in dict.fromkeys(choices) if len(kind) > 1]
+        if len(kinds) > MOST_CHOSEN:
+            picks = [(place,) * len(kinds) for place in range(len(kinds[0]))]
+        else:
+            picks = list(itertools.product(*(range(len(kind)) for kind in kinds)))
+        found: list[Laws] = []
+        for pick in picks:
+            place = dict(zip(kinds, pick))
+            found.append([
+                (own if kind not in place else kind[place[kind]] or own, count)
+                for (own, count), kind in zip(self.laws, choices)
+            ])  # fmt: skip
+        return found
+
     @property
     def exact(self) -> bool:
         """Whether some databases attain the composed laws; if not, only upper ends are certain."""
@@ -125,11 +152,7 @@ class Account:
 
     def directions(self, tolerance: float | None = None) -> tuple[PLD, ...]:
         """The composed losses: one where both directions have one law, otherwise two."""
-        if tolerance is None:
-            tolerance = grid_tolerance(law for law, _ in self.laws)
-        one = compose_laws(self.laws, tolerance)
-        exchanged = [(law.reversed(), count) for law, count in self.laws]
-        return (one,) if exchanged == self.laws else (one, compose_laws(exchanged, tolerance))
+        return composed_both(self.laws, tolerance)
 
     @overload
     def epsilon(self, delta: float, tolerance: float | None = None) -> Bracket: ...
@@ -139,16 +162,16 @@ class Account:
         """Certified ends of the least epsilon at ``delta`` in [1e-300, 1), or at several.
 
         A list or an array, whose points are answered by one composition, gives
-        :class:`~simulator.theory.bracket.Brackets`. Where a promise has no law, such as
-        ``zcdp:0.1``, the upper end is the tightest bound of :meth:`compare`. Raises NotApplicable
-        where the promises leave epsilon without an upper end.
+        :class:`~simulator.theory.bracket.Brackets`. Where a promise has no worst law, such as
+        ``zcdp:0.1`` or ``range:0.1``, the upper end is the tightest of :meth:`compare`. Raises
+        NotApplicable where the promises leave epsilon without an upper end.
         """
-        composed = self.directions(tolerance) if self._has_laws else ()
+        composed = self.directions(tolerance) if self.exact else ()
 
         def at_one(delta: float) -> Bracket:
             if not composed:
-                return self._tightest(delta=delta)
-            found = self._stated(Bracket.largest(pld.epsilon(delta) for pld in composed))
+                return self._tightest(tolerance, delta=delta)
+            found = Bracket.largest(pld.epsilon(delta) for pld in composed)
             if found.lower == 0.0 and math.isinf(found.upper):
                 raise no_finite_epsilon(self.laws, delta)
             return found
@@ -160,30 +183,25 @@ class Account:
     @overload
     def delta(self, epsilon: Several, tolerance: float | None = None) -> Brackets: ...
     def delta(self, epsilon: float | Several, tolerance: float | None = None) -> Bracket | Brackets:
-        """Certified ends of delta at a finite ``epsilon``, by the bounds where there is no law.
+        """Certified ends of delta at a finite ``epsilon``, by the bounds where no law is exact.
 
         A list or an array gives Brackets, from one composition.
         """
-        composed = self.directions(tolerance) if self._has_laws else ()
+        composed = self.directions(tolerance) if self.exact else ()
 
         def at_one(epsilon: float) -> Bracket:
             if not composed:
-                return self._tightest(epsilon=epsilon)
-            return self._stated(largest_delta(composed, epsilon))
+                return self._tightest(tolerance, epsilon=epsilon)
+            return largest_delta(composed, epsilon)
 
         return brackets_at("epsilon", epsilon, at_one, "delta of epsilon")
 
-    @property
-    def _has_laws(self) -> bool:
-        return all(part.law is not None for part in self.rounds)
-
-    def _tightest(self, *, delta: float | None = None, epsilon: float | None = None) -> Bracket:
-        """The bracket of the tightest upper end among the bounds; nothing is certain below it."""
-        rows = self.compare(delta=delta, epsilon=epsilon)
+    def _tightest(
+        self, tolerance: float | None, *, delta: float | None = None, epsilon: float | None = None
+    ) -> Bracket:
+        """The bracket of the tightest upper end among the rows; nothing is certain below it."""
+        rows = self.compare(delta=delta, epsilon=epsilon, tolerance=tolerance)
         return Bracket(0.0, min(row.answer.upper for row in rows))
-
-    def _stated(self, found: Bracket) -> Bracket:
-        return found if self.exact else Bracket(0.0, found.upper)
 
     def to_json(self) -> str:
         """One line of JSON, from which :meth:`from_json` makes an equal account."""
@@ -256,10 +274,28 @@ class Account:
         return compute
 
     def _truth(self, question: Question, tolerance: float | None) -> Row:
-        check_reach(self.laws)
-        row = true_row(question, self.laws, len(self.directions()) > 1, tolerance)
         if self.exact:
-            return row
-        answer = Bracket(0.0, row.answer.upper)
+            check_reach(self.laws)
+            return true_row(question, self.laws, len(self.directions()) > 1, tolerance)
+        rows, refusals = [], []
+        for laws in self.dominating:
+            try:
+                check_reach(laws)
+                both = len(composed_both(laws)) > 1
+                rows.append(true_row(question, laws, both, tolerance))
+            except NotApplicable as error:
+                refusals.append(error)
+        if not rows:
+            raise refusals[0]
+        upper = min(row.answer.upper for row in rows)
         source = "laws that dominate every mechanism of the promises, composed numerically"
-        return Row(TRUTH, "upper", answer, source, row.seconds)
+        return Row(TRUTH, "upper", Bracket(0.0, upper), source, sum(row.seconds for row in rows))
+
+
+def composed_both(laws: Laws, tolerance: float | None = None) -> tuple[PLD, ...]:
+    """The composed losses: one where both directions have one law, otherwise two."""
+    if tolerance is None:
+        tolerance = grid_tolerance(law for law, _ in laws)
+    one = compose_laws(laws, tolerance)
+    exchanged = [(law.reversed(), count) for law, count in laws]
+    return (one,) if exchanged == laws else (one, compose_laws(exchanged, tolerance))

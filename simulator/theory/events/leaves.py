@@ -38,14 +38,25 @@ def keeping(guarantee: Guarantee) -> EventRounds:
     """
     if guarantee.adding_law is not None:
         return EventRounds(guarantee.adding_law, (guarantee,), exact=True)
+    if isinstance(guarantee, BoundedRange):
+        return in_range(guarantee)
     law, exact = guarantee.worst_law, True
     if law is None:
         law, exact = guarantee.dominating_law, False
-    if law is None and isinstance(guarantee, BoundedRange):
-        # The least Gaussian that dominates the family.
-        mu = above(guarantee.gdp_mu * ROUNDED_UP)
-        law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else NOTHING_LOST.law
     return EventRounds(law, (guarantee,), exact=exact and law is not None, attained=guarantee)
+
+
+def in_range(guarantee: BoundedRange) -> EventRounds:
+    """Any mechanism whose loss has a range of that width.
+
+    The least Gaussian above the family composes to less in many rounds, randomized response, as a
+    loss in the range is at most its width, in few.
+    """
+    pure = PureDP(guarantee.pure_epsilon).worst_law
+    if guarantee.epsilon == 0.0:
+        return EventRounds(NOTHING_LOST.law, (guarantee,), exact=True, attained=guarantee)
+    law = GaussianLaw(above(guarantee.gdp_mu * ROUNDED_UP))
+    return EventRounds(law, (guarantee,), others=(pure,), attained=guarantee)
 
 
 def rounded_up(found: Guarantee) -> Guarantee:

@@ -42,6 +42,8 @@ class EventRounds:
     law : of the pair that dominates the mechanism from D0 to D1 (reversed, from D1 to D0); None
         where no theorem gives one.
     guarantees : of every round, at least one; the last has the best Renyi curve.
+    others : further laws that dominate the mechanism in both directions; which of them composes to
+        least depends on the other rounds.
     exact : whether some pair of databases attains this law, so that its lower ends are certain.
     attained : the guarantee whose family has this round as its worst case, if any.
     where : the path of the event in the tree.
@@ -51,6 +53,7 @@ class EventRounds:
     law: PrivacyLossLaw | None
     guarantees: tuple[Guarantee, ...]
     _: KW_ONLY
+    others: tuple[PrivacyLossLaw, ...] = ()
     exact: bool = False
     attained: Guarantee | None = None
     where: str = ""

@@ -10,8 +10,8 @@ of an eps-bounded-range mechanism; ``gdp``, mu of a mu-GDP one; ``subsampled-gau
 rate of a Poisson sample with Gaussian noise of SIGMA or more (sensitivity 1, one record added or
 removed, and in each round the neighbour that holds it is chosen, too).
 
-Notation. u = e^(epsilon - loss), so a game starts at u = e^epsilon and pays (1 - u)_+ at its end.
-A pair of laws acts on functions f of u by its mean in experiment 0: (Pf)(u) = E f(u e^(-L)). R_e is
+Notation. u = e^(epsilon - loss): a game starts at u = e^epsilon and pays (1 - u)_+ at its end. A
+pair of laws acts on functions f of u by its mean in experiment 0: (Pf)(u) = E f(u e^(-L)). R_e is
 the pair of randomized response, N_t the Gaussian pair of mu^2 = t. D(u) is a pair's divergence.
 
 Lemmas
@@ -79,8 +79,7 @@ from simulator.worst.filters.certificate_format import (
 DIGITS = 60
 UP = 1.0 + 2.0**-50  # above the relative error of the few operations after which it is used
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
-MOST_VALUES = 10**8
-"""Most values of all rows, which are kept."""
+MOST_VALUES = 10**8  # of all rows, which are kept
 MOST_WORK = 10**12
 """Most products of a weight and a value."""
 
@@ -131,14 +130,15 @@ class Proved:
 def check(text: str) -> Proved:
     """Return what a certificate's text proves; raise Refused where it proves nothing."""
     read_ = read(text)
-    margin = Fraction(read_.epsilon) / 2**50  # of sums of epsilons, compared in floats
     follow(read_)
+    epsilon, leaks = Fraction(read_.epsilon), Fraction(read_.rounds_delta)
+    up = 1 + Fraction(1, 2**50)  # of sums of both, which are compared in floats
     try:
         with localcontext(Context(prec=DIGITS)):
             reached = delta_of(read_)
     except (ArithmeticError, MemoryError):
         raise Refused("its numbers are out of the range of this check") from None
-    if Fraction(reached) + margin > Fraction(read_.delta) - Fraction(read_.rounds_delta):
+    if Fraction(reached) + leaks * up + epsilon * (up - 1) > Fraction(read_.delta):
         raise Refused(f"the rows reach {reached:.6g}, above delta less rounding", reached)
     admits = []
     for kind, same in groupby(read_.moves, key=lambda move: move.kind):
@@ -146,7 +146,7 @@ def check(text: str) -> Proved:
         for move in dict.fromkeys((own[0], own[len(own) // 2], own[-1])):
             rounds = in_turn(move.following(read_.rows), read_.rows, read_.rows)[1]
             if kind in ("pure", "laplace", "range"):  # lemma 8
-                rounds = max(rounds, (Fraction(read_.epsilon) + margin) // Fraction(move.size))
+                rounds = max(rounds, epsilon * up // Fraction(move.size))
             admits.append((kind, move.size, rounds))
     return Proved(read_, reached, tuple(admits))
 

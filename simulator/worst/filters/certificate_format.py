@@ -134,6 +134,7 @@ def read(text: str) -> Certificate:
         **{name: _whole(grid[name], name, -MOST) for name in ("first", "start", "last")},
         digest=stored["digest"],
     )
+    require(found.delta < 1.0, "delta: must be below 1, a larger one promises nothing")
     require(found.rows == sum(n for *_, n in found.plan), "rows: must be the rounds of the plan")
     last = max(row for move in found.moves for row, _ in move.falls)
     require(last <= found.rows, "moves: falls: a row above the first one")

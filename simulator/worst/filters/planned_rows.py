@@ -48,7 +48,7 @@ EARLY = 10.0
 """Rows from which on the room for other rounds' prices is shared out by the logarithm."""
 NOTHING_FITS = "not even the first round of the plan keeps ({:g}, {:g})"
 ROUNDING = 2.0**-50
-"""Of sums of epsilons, as of the check."""
+"""Of sums of epsilons and of deltas, as of the check."""
 INSIDE = 1.0 - 1e-9
 """Share of delta for the rows, which the check rounds up."""
 

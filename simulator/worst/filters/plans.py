@@ -20,7 +20,7 @@ from simulator.theory.laws.gaussian_curve import gaussian_mu
 from simulator.worst.filters.certificate_format import SAMPLED, Refused
 from simulator.worst.filters.certified import CertifiedFilter, proof
 from simulator.worst.filters.planned_lattice import PlanLattice
-from simulator.worst.filters.planned_rows import search
+from simulator.worst.filters.planned_rows import ROUNDING, search
 from simulator.worst.filters.sampled_budget import largest_layout
 
 Plan = str | Sequence[str]
@@ -148,7 +148,7 @@ def certified_filter(
         if units is not None or sigmas is not None:
             raise InvalidInput("units and sigmas are of a filter of subsampled Gaussians")
         found = _planned(str(family), promise, plan, sizes=sizes, pool=pool, spare=spare)
-    goal = target
+    goal = target - rounds_delta * ROUNDING
     for tried in range(TRIES):
         made = found(goal)
         try:

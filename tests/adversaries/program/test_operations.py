@@ -26,7 +26,7 @@ PYTHON = {
 }  # fmt: skip
 """Operations in Python, where they are no operator between two operands and no function of math."""
 HELPERS_POWER = HELPERS["float_power"]
-WITH_TABLE = ("among", "lookup", "place", "within")
+WITH_TABLE = ("the round", "flat", "among", "lookup", "place", "within")
 
 
 def in_python(name: str, typed: Typed) -> str:

@@ -14,11 +14,11 @@ from simulator.adversaries import Rule
 from simulator.analysis.rare import Setting, estimate_rare
 from simulator.analysis.rare.doob import Layer, StateGraph, places_of
 from simulator.engine.block import covering_engine
-from simulator.engine.enumerated.tracing import ways
 from simulator.engine.specification import Specification
 from simulator.foundations.ties import tolerance
 from tests.helpers.every_play import hockey_stick, law_of_plays
 from tests.helpers.small_games import ALICE, WITH_ALICE, on_alice
+from tests.helpers.step_ways import ways
 
 
 def signed_zero(state, i, answer, coins):

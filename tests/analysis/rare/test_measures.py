@@ -33,7 +33,7 @@ def test_equal_measures_are_written_alike():
 
 
 def test_the_measure_of_an_event_is_one_to_play_under():
-    event = estimated(WORST, delta=1e-4, trials=1000, method="steered")
+    event = estimated(WORST, delta=1e-4, trials=5000, method="steered")
     assert isinstance(event.measure, Steered)
     result = simulate(
         WORST, FAMILY, ROUNDS, 1000, seed=9, sampling=event.measure, experiments=[0], jobs=1

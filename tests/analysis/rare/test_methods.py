@@ -25,6 +25,7 @@ from tests.helpers.rare_cases import (
     assert_holds,
     estimated,
     graph_of,
+    unread,
 )
 from tests.helpers.small_games import ALICE, WITH_ALICE, WITHOUT_ALICE, Survey, survey, unlisted
 from tests.helpers.trees import expectation, hockey_stick, leaves
@@ -136,15 +137,6 @@ BEHIND = make("double-when-behind", FAMILY, 40)
 """Its large losses come by a detour."""
 
 
-def generator_of(rule):
-    """The same adversary as a generator: its states cannot be enumerated."""
-
-    def play(coins):
-        return rule(coins)
-
-    return play
-
-
 def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour(tmp_path):
     def auto(adversary):
         s = Specification(adversary, FAMILY, 40, 2000, sampling=Tilted(0.0))
@@ -152,7 +144,7 @@ def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour(tmp_pat
         return choose(Question(s, 0, 0.72, setting=kept), "auto").way.sampling
 
     assert isinstance(auto(BEHIND), Covering)
-    guarded = auto(generator_of(BEHIND))
+    guarded = auto(unread(BEHIND))
     assert isinstance(guarded, Guarded)
     assert isinstance(guarded.beside, Steered)
 
@@ -185,7 +177,7 @@ def test_another_point_is_read_from_the_same_play():
         assert_holds(found.delta, exact.delta(3.3))
     with pytest.raises(Refusal, match=r"has estimated at 4\.3 alone, not at 3\.3"):
         estimated(WORST, 4.3, 4000, "splitting").read(3.3)
-    nothing = estimated(generator_of(WORST), 10.5, 100, "auto")
+    nothing = estimated(unread(WORST), 10.5, 100, "auto")
     assert nothing.read(11.0).delta.upper == 0.0
     with pytest.raises(Refusal, match="losses above 9 may be possible"):
         nothing.read(9.0)

@@ -14,18 +14,22 @@ from scipy.stats import binom
 from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.analysis import Tilted
-from simulator.analysis.rare.choosing import plain_enough
+from simulator.analysis.rare.choosing import guard, plain_enough
 from simulator.analysis.rare.drawing import HIDDEN, upper_limit_without_hits
 from simulator.analysis.rare.pilot import pilot_tilt, typical_theta
-from simulator.analysis.rare.rehearsal import LEAST, PLAYS, Rehearsals, plain
+from simulator.analysis.rare.rehearsal import Rehearsals, plain
 from simulator.analysis.rare.witness import guesses_of, refuse_above
+from simulator.engine.block import play_block
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
+from simulator.engine.sampling import LARGEST_PSI
 from simulator.engine.specification import Specification
-from simulator.errors import Refusal
-from tests.helpers.rare_cases import estimated
+from simulator.engine.weight_bounds import psi_bound_at
+from simulator.errors import InvalidInput, Refusal
+from tests.helpers.rare_cases import estimated, unread
 from tests.helpers.small_games import ALICE, WITH_ALICE, WITHOUT_ALICE, on_alice
 
 FAMILY, ROUNDS = PureDP(0.1), 50
+BOLD = RandomizedResponse(ALICE, 5.0)
 
 
 def steady(coins):
@@ -56,10 +60,12 @@ def by_rule(**point):
 @pytest.mark.sampled
 @pytest.mark.parametrize("point", [{"epsilon": 3.0}, {"epsilon": 1.0}, {"delta": 1e-6}])
 def test_one_challenge_takes_few_plays_and_its_law_says_the_theta(point):
-    found = estimated(steady, method="auto", trials=200, rounds=ROUNDS, family=FAMILY, **point)
+    found = estimated(
+        unread(steady), method="auto", trials=200, rounds=ROUNDS, family=FAMILY, **point
+    )
     truth = by_rule(**point)
     assert found.method == "tilted"
-    assert found.pilot_rounds <= 5 * LEAST / PLAYS
+    assert found.pilot_rounds <= 5 * 200 * ROUNDS / 4
     one, other = (e.at_delta or e.delta for e in (found, truth))
     assert max(one.lower, other.lower) <= min(one.upper, other.upper)
     assert one.guess is None
@@ -83,8 +89,10 @@ def test_the_theta_of_one_law_is_that_of_the_least_bound():
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.5, 3.5])
 def test_no_pilot_passes_its_budget(epsilon):
-    found = estimated(detour, epsilon, 200, "auto", rounds=ROUNDS, family=FAMILY)
-    assert 0 < found.pilot_rounds <= LEAST
+    found = estimated(unread(detour), epsilon, 200, "auto", rounds=ROUNDS, family=FAMILY)
+    assert 0 < found.pilot_rounds <= 200 * ROUNDS
+    few = estimated(unread(detour), epsilon, 48, "auto", rounds=ROUNDS, family=FAMILY)
+    assert 0 < few.pilot_rounds <= 48 * ROUNDS
 
 
 def test_a_budget_that_is_spent_is_spent_and_a_play_is_not_played_twice():
@@ -111,15 +119,15 @@ def test_plain_play_is_planned_where_it_will_not_be_refused():
 
 def test_an_event_that_is_out_of_reach_has_valid_ends():
     """Fifty rounds of .1 lose 5 at most: beyond, the family says 0, and a wider one next to it."""
-    none = estimated(steady, 6.0, 300, "auto", rounds=ROUNDS, family=FAMILY)
+    none = estimated(unread(steady), 6.0, 300, "auto", rounds=ROUNDS, family=FAMILY)
     assert none.delta.upper == none.tail.upper == none.delta.value == 0.0
     assert none.pilot_rounds == 0
-    wide = estimated(steady, 6.0, 300, "auto", rounds=ROUNDS, family=PureDP(0.2))
+    wide = estimated(unread(steady), 6.0, 300, "auto", rounds=ROUNDS, family=PureDP(0.2))
     for found in (wide.tail, wide.delta):
         assert found.lower == 0.0 < found.upper < 1e-3
         assert "0 of 300 trials hit the event" in found.no_guess
     with pytest.raises(Refusal):
-        estimated(steady, 6.0, 300, "tilted", rounds=ROUNDS, family=PureDP(0.2))
+        estimated(unread(steady), 6.0, 300, "tilted", rounds=ROUNDS, family=PureDP(0.2))
 
 
 def test_the_limit_without_hits_is_that_of_a_binomial():
@@ -128,7 +136,7 @@ def test_the_limit_without_hits_is_that_of_a_binomial():
 
 
 def test_auto_makes_no_guess_where_losses_may_be_hidden():
-    found = estimated(steady, 4.0, 300, "auto", rounds=ROUNDS, family=PureDP(0.2))
+    found = estimated(unread(steady), 4.0, 300, "auto", rounds=ROUNDS, family=PureDP(0.2))
     assert found.method == "guarded"
     assert found.delta.guess is None
     assert found.delta.no_guess == HIDDEN
@@ -161,3 +169,19 @@ def test_a_guess_of_epsilon_is_held_to_other_samples():
         },
     )
     assert guesses_of(silent, ROUNDS, 1e-4) == []
+
+
+def bold(coins):
+    while True:
+        yield WITHOUT_ALICE, WITH_ALICE, BOLD
+
+
+def test_the_theta_of_a_guard_leaves_digits_where_the_bound_falls_without_end():
+    """At ten rounds of 5 no loss passes 50: the larger theta, the less the bound."""
+    for adversary in (bold, Rule(lambda state, *_: (state, 0), on_alice(BOLD), 0)):
+        s = Specification(adversary, PureDP(5.0), 10, 100, sampling=plain())
+        found = guard(Rehearsals(s, 0, 1000), 50.0, plain())
+        assert 1e3 < psi_bound_at(s, 0, found.theta) < LARGEST_PSI
+        play_block(replace(s, sampling=found), 0, 0)
+        with pytest.raises(InvalidInput, match="no correct digits"):
+            play_block(replace(s, sampling=replace(found, theta=262_144.0)), 0, 0)

@@ -127,3 +127,37 @@ def test_a_theta_that_leaves_no_digits(dpcompose, theta):
         *BEHIND, "--epsilon", 0.5, "--jobs", 1, "--method", f"tilted:{theta}"
     ).complaint
     assert "digits" in complaint
+
+
+def test_an_event_that_no_trial_reached_has_ends_and_exit_code_3(dpcompose):
+    run = dpcompose(
+        "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 1, "--trials", 100,
+        "--epsilon", 0.1, "--jobs", 1,
+    )  # fmt: skip
+    assert run.code == 3
+    assert "0 of 100 trials hit the event" in run.err
+    assert "Pr[L > epsilon] at 0.1:  between 0 and " in run.out
+
+
+GENERATOR = """
+def mine(coins):
+    answer = 0.0
+    bold = coins.random() < 1e-3
+    while True:
+        if bold and answer < 0.5:
+            answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 1.0)
+        else:
+            answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)
+"""
+
+
+@pytest.mark.parametrize("method", ["auto", "covering"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_generator_of_a_file_is_covered(dpcompose, adversary_file, method, jobs):
+    mine = adversary_file(GENERATOR, "mine")
+    event = dpcompose(
+        "estimate-rare", mine, "--family", "pure:1", "--rounds", 12, "--trials", 5000,
+        "--epsilon", 2, "--jobs", jobs, "--method", method, "--json",
+    ).json  # fmt: skip
+    assert event["method"] == "covering"
+    assert event["delta"]["upper"] < 1.2 * event["delta"]["lower"]

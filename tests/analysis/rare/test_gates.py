@@ -1,0 +1,75 @@
+"""Intervals of covering measures where large losses lie behind rare gates, against closed forms."""
+
+import pytest
+import scipy
+
+from simulator import PureDP
+from simulator.analysis.rare import Setting, estimate_rare
+from simulator.analysis.rare import covering as module
+from tests.helpers.gates import GATES
+
+TRIALS = 10_000
+QUICK = ("by an answer", "two in sequence")
+
+
+def estimate(gate, epsilon, seed=3, **terms):
+    return estimate_rare(
+        gate.rule, PureDP(5.0), gate.rounds, terms.pop("trials", TRIALS), epsilon=epsilon,
+        method="covering", seed=seed, setting=Setting(filter=gate.filter_, jobs=1, progress=False),
+        **terms,
+    )  # fmt: skip
+
+
+def epsilon_of(gate, delta):
+    """The exact epsilon of a delta."""
+    largest = max(gate.law())
+    return scipy.optimize.brentq(lambda e: gate.delta(e) - delta, 0.0, largest, xtol=1e-6)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", sorted(GATES, key=lambda name: name not in QUICK))
+def test_the_ends_are_within_a_factor_of_two(name):
+    """Each interval misses with probability at most 1e-6; 63 in all, some of both numbers."""
+    gate = GATES[name]
+    for delta in (1e-2, 1e-4, 1e-6, 3e-8, 3e-9, 2e-10, 8e-12):
+        epsilon = epsilon_of(gate, delta)
+        event = estimate(gate, epsilon)
+        assert event.delta.upper <= 2.0 * event.delta.lower, (delta, event.delta)
+        wide = event.read(confidence=1.0 - 1e-6)
+        assert wide.delta.lower <= gate.delta(epsilon) <= wide.delta.upper, delta
+        assert wide.tail.lower <= gate.tail(epsilon) <= wide.tail.upper, delta
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1.5e-6])
+def test_without_strata_the_ends_are_far_apart(delta, monkeypatch):
+    gate = GATES["by an answer"]
+    epsilon = epsilon_of(gate, delta)
+    monkeypatch.setattr(module, "_parts", lambda engine: [])
+    event = estimate(gate, epsilon)
+    assert not event.measure.strata
+    assert event.delta.upper > 4.0 * event.delta.lower
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", sorted(GATES, key=lambda name: name not in QUICK))
+def test_the_intervals_cover(name):
+    """300 seeds at 90%: more than 50 misses have a probability below 3e-4 if each has 0.1."""
+    gate = GATES[name]
+    for delta in (1e-5, 1e-9):
+        epsilon = epsilon_of(gate, delta)
+        truth, misses = gate.delta(epsilon), 0
+        for seed in range(300):
+            found = estimate(gate, epsilon, seed, trials=400, confidence=0.9).delta
+            misses += not found.lower <= truth <= found.upper
+        assert misses <= 50, delta
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1.2e-9, 1e-10])
+def test_the_epsilon_of_a_delta_is_behind_the_gate_or_before_it(delta):
+    gate = GATES["by an answer"]
+    event = estimate_rare(
+        gate.rule, PureDP(5.0), gate.rounds, TRIALS, delta=delta, method="covering", seed=5,
+        confidence=1.0 - 1e-6, setting=Setting(jobs=1, progress=False),
+    )  # fmt: skip
+    assert event.at_delta.lower <= epsilon_of(gate, delta) <= event.at_delta.upper
+    assert event.at_delta.upper < 1.05 * event.at_delta.lower
