@@ -12,6 +12,7 @@ import numpy as np
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.filters.interface import Filter, Price
+from simulator.theory.filters.residue import OneNumber, ResidueFilter
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.lattice import common_step
 from simulator.theory.outward import UNIT
@@ -92,6 +93,8 @@ def filter_graphs(
             return FilterGraphs.of(certain, possible)
         except NotApplicable:
             pass
+    if isinstance(filter_, ResidueFilter) and not filter_.basic:
+        return _own(OneNumber(filter_), options, rounds, resolution, unit)
     return _by_budget(filter_, options, rounds, resolution, unit)
 
 

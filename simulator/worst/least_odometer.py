@@ -8,6 +8,7 @@ here.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from simulator.worst.odometers import WorstOdometer, worst_odometer
 
 Counts = tuple[int, ...]
 WIDEST = 64.0
+MOST_READINGS = 3_000
+"""Most readings of the table, one for each way to spend the rounds."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +123,18 @@ def least_odometer(
     rounds : after how many it stops at the latest.
     width : of the bracket of the factor.
 
-    Raises NotApplicable where no factor up to 64 is sound.
+    Raises NotApplicable where no factor up to 64 is sound, or where the rounds can be spent in too
+    many ways.
     """
     delta, rounds = open_probability("delta", delta), whole("rounds", rounds)
     if not 1 <= len(epsilons) <= 2:
         raise NotApplicable("the least odometer is found for one or two epsilons")
+    readings = math.comb(rounds + len(epsilons), len(epsilons))
+    if readings > MOST_READINGS:
+        raise NotApplicable(
+            f"{rounds} rounds of {len(epsilons)} epsilons have {readings} readings, where "
+            f"{MOST_READINGS} are computed at most; take fewer rounds"
+        )
     table = exact_epsilons(epsilons, rounds, delta)
     menu = ",".join(f"randomized-response:{each!r}" for each in epsilons)
 

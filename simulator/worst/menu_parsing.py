@@ -150,9 +150,14 @@ def parse_entry(text: str) -> Entry:
     """
     named = grammar.read_once(text)
     known = [*NAMES, *(name for name in added("mechanisms") if name not in NAMES)]
-    if named.name not in known or not named.text:
+    if named.name in known and not named.text:
+        raise InvalidInput(
+            f"the menu entry {text!r} lacks its parameter; write it behind the colon, as "
+            "laplace:0.1"
+        )
+    if named.name not in known:
         listed = [name for name in known if name in NAMES or _makes(name)]
-        near = "" if named.name in known else did_you_mean(named.name, listed)
+        near = did_you_mean(named.name, listed)
         raise InvalidInput(
             f"unknown menu entry {text!r}{near}; write one of {', '.join(listed)} with its "
             "parameter, as laplace:0.1"

@@ -36,6 +36,8 @@ _CANDIDATES = 400
 """Units that are tried for a common measure."""
 _TRIED = 64
 """States in which the cost of an option is measured."""
+_MOST_STATES = 0.5
+"""The share of these states in which the marks allow for the distance of a cost from its median."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,15 +98,15 @@ def ruler(
     states, places = _to_the_top(transitions, kinds, states, places)
     costs = _costs(transitions, kinds, states, places)
     length = float(places[-1])
-    if not costs.size or length <= 0.0:
+    if not costs or length <= 0.0:
         marks = np.unique(states)
         return Ruler(marks, marks)
-    parts = 8.0
-    if rounds is not None and length / costs.min() > rounds:  # each count of rounds has its states
+    parts, least = 8.0, min(float(np.median(each)) for each in costs)
+    if rounds is not None and length / least > rounds:  # each count of rounds has its states
         most, parts = max(most // (rounds + 1), _FEWEST), 3.0
-    wanted = min(length / most, float(costs.min()) / parts)
+    wanted = min(length / most, least / parts)
     unit, mismatch = _common_measure(costs, wanted)
-    counts = np.arange(math.floor(length / unit) + 1, dtype=np.float64)
+    counts = np.arange(math.floor(length / unit * (1.0 + 2.0 * mismatch)) + 2, dtype=np.float64)
     slack = counts * (mismatch * (1.0 + 1e-6) + 1e-11)
     ends = np.array([states[0], states[-1]])
     up = np.interp((counts + slack) * unit, places, states)
@@ -179,8 +181,8 @@ def _to_the_top(
 
 def _costs(
     transitions: Transitions, kinds: Sequence[Guarantee], states: Floats, places: Floats
-) -> Floats:
-    """What each option adds to the coordinate: the median over some states."""
+) -> list[Floats]:
+    """What each option adds to the coordinate in some states."""
     chosen = np.unique(np.linspace(0, len(states) - 1, _TRIED).astype(int)).tolist()
     found = []
     for kind in kinds:
@@ -190,18 +192,21 @@ def _costs(
             if after is None:
                 break
             spent.append(float(np.interp(after, states, places)) - float(places[place]))
-        if spent:
-            found.append(float(np.median(spent)))
-    return np.array([cost for cost in found if cost > 0.0])
+        if spent and np.median(spent) > 0.0:
+            found.append(np.array(spent))
+    return found
 
 
-def _common_measure(costs: Floats, wanted: float) -> tuple[float, float]:
-    """A unit of at most ``wanted``, with the relative distance of the costs from whole units."""
+def _common_measure(costs: Sequence[Floats], wanted: float) -> tuple[float, float]:
+    """A unit of at most ``wanted``, with the relative distance of most costs from whole units."""
     units = wanted * np.geomspace(0.6, 1.0, _CANDIDATES)
+    middle = [float(np.median(each)) for each in costs]
     # the least cost is a whole number of units
-    least = costs.min()
-    units = np.unique(np.append(units, least / np.ceil(least / units)))
-    counts = np.rint(costs / units[:, None])
-    off = (np.abs(costs / units[:, None] - counts) / counts).max(axis=1)
+    units = np.unique(np.append(units, min(middle) / np.ceil(min(middle) / units)))
+    off = np.zeros(len(units))
+    for each, cost in zip(costs, middle):
+        counts = np.rint(cost / units)
+        distances = np.abs(each / units[:, None] - counts[:, None]) / counts[:, None]
+        off = np.maximum(off, np.quantile(distances, _MOST_STATES, axis=1))
     best = int(off.argmin())
     return float(units[best]), float(off[best])

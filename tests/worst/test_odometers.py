@@ -9,7 +9,7 @@ import pytest
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.odometers import MixtureOdometer
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.worst import worst_odometer
+from simulator.worst import least_odometer, worst_odometer
 from tests.worst.brute_force import response
 
 
@@ -93,3 +93,8 @@ def test_what_an_odometer_cannot_be_asked() -> None:
         worst_odometer("approx:0.1,1e-4", MixtureOdometer(1e-3), 5)
     with pytest.raises(NotApplicable, match="cannot account"):
         worst_odometer("gdp:0.1", MixtureOdometer(1e-3), 5)
+
+
+def test_a_least_odometer_of_too_many_readings_is_refused_at_once() -> None:
+    with pytest.raises(NotApplicable, match="have 1000001 readings, where 3000 are computed"):
+        least_odometer((0.1,), 10**6, 1e-6)

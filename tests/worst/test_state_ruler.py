@@ -169,3 +169,11 @@ def test_states_in_layers_are_counted_once_for_each_number_of_rounds() -> None:
         assert graph.depth[graph.start] == rounds
         assert (graph.follow < np.arange(graph.nodes)[:, None]).all()
     assert layered_graph(np.array([[1, 2], [2, CLOSED], [CLOSED, CLOSED]]), 2).nodes == 3
+
+
+@pytest.mark.nightly
+def test_the_residue_filter_is_tried_by_the_search_and_keeps_its_promise() -> None:
+    menu = ["randomized-response:0.0201", "randomized-response:0.0313"]
+    found = worst_case(menu, filter="residue:1,1e-6", epsilon=1.0, tolerance=0.1, seconds=20.0)
+    assert found.verdict == "sound"
+    assert found.delta.width <= 0.15 * found.delta.upper

@@ -121,6 +121,7 @@ def worst_case(
     between the ends, `undecided`. Exits with 1 if a filter is broken.
     """
     # slow to import; --help does not need them
+    from simulator.runner.play import checked_jobs
     from simulator.theory.filters.named import parse_filter
     from simulator.worst import search
     from simulator.worst.menu_parsing import parse_family, parse_menu
@@ -137,6 +138,7 @@ def worst_case(
     if play is not None:
         whole("the trials of --play", play)
     whole("seed", seed, 0)
+    checked_jobs(jobs)
     save_to = None if save is None else new_python_file(save)
     found = search.worst_case(
         parse_menu(menu_text) if menu_text is not None else parse_family(family_text or ""),
