@@ -161,7 +161,7 @@ def test_kernels_of_several_processes_play_in_one(tmp_path):
         for bound in (0.25, 0.5, 0.75)
     ]
     alone = [played(cache, play) for play in plays]
-    assert [count for _, count in alone] == [1] * 4
+    assert [count for _, count in alone] == [1] * 6
     assert played(cache, "\n".join(plays)) == ([line for lines, _ in alone for line in lines], 0)
 
 
