@@ -8,6 +8,7 @@ A shell that starts the tests in the background makes them ignore Ctrl-C, and wi
 that they run: the default is put back.
 """
 
+import os
 import signal
 from collections import Counter
 from pathlib import Path
@@ -28,6 +29,9 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("daily")
+
+# kernels are compiled once for all tests, and not into the folder of who runs them
+os.environ.setdefault("DPCOMPOSE_CACHE", str(Path(__file__).parents[1] / "build" / "kernels"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -26,6 +26,7 @@ ONLY = {
     "numba": (
         "simulator.engine.compiled.compiling",
         "simulator.engine.compiled.plain_kernel",
+        "simulator.engine.compiled.stored_code",
     ),
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""

@@ -80,8 +80,13 @@ def plain(value: Any) -> str | None:
     return None
 
 
-def take_apart(value: Any, note: Note) -> Anatomy:
-    """Return the parts of a value that is not plain; ``note`` what they do not cover."""
+def take_apart(value: Any, note: Note, inside: bool = False) -> Anatomy:
+    """Return the parts of a value that is not plain; ``note`` what they do not cover.
+
+    A function of this package is known by its name; with ``inside`` it is taken apart too.
+    """
+    if inside and isinstance(value, types.FunctionType) and is_of_package(value):
+        return _function(value, note, inside)
     if isinstance(value, _WITHOUT_FORM):
         note(f"holds a {type(value).__name__}")
         return Anatomy(type(value).__name__, [])
@@ -123,11 +128,11 @@ def wrapped(value: Any) -> Any:
 # --- functions ----------------------------------------------------------------------------------
 
 
-def _function(value: types.FunctionType, note: Note) -> Anatomy:
+def _function(value: types.FunctionType, note: Note, inside: bool = False) -> Anatomy:
     if isinstance(registry := getattr(value, "registry", None), types.MappingProxyType):
         # functools.singledispatch: its cache fills in play, its registry is what was written
         return Anatomy(name_of(value), [("registry", dict(registry))])
-    if not is_users(value) and is_found_by_name(value):
+    if not inside and not is_users(value) and is_found_by_name(value):
         return Anatomy(name_of(value), [])
     found = lookups(value.__code__)
     closure = zip(value.__code__.co_freevars, value.__closure__ or ())

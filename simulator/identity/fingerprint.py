@@ -71,12 +71,14 @@ class Walk:
 
     Attributes
     ----------
+    inside : whether functions of this package are taken apart, as those of the user are.
     known : by its id each value that was taken apart, kept so that its id stays its own, and its
         digest.
     not_covered : what was met that no digest holds, and where.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, inside: bool = False) -> None:
+        self.inside = inside
         self.known: dict[int, tuple[Any, str]] = {}
         self.not_covered: set[str] = set()
 
@@ -120,7 +122,7 @@ class Walk:
         def note(reason: str) -> None:
             self.not_covered.add(f"{_short(place)}: {reason}")
 
-        return _Open(value, place, take_apart(value, note))
+        return _Open(value, place, take_apart(value, note, self.inside))
 
 
 def _short(place: str) -> str:

@@ -23,6 +23,7 @@ from simulator.engine.compiled.compiling import (
     why,
 )
 from simulator.engine.compiled.menu import Menu
+from simulator.engine.compiled.stored_code import kept, name_of
 from simulator.engine.promises import UNSURE
 from simulator.foundations.errors import DpcomposeError
 from simulator.foundations.single_flight import made_once
@@ -43,6 +44,7 @@ class KernelKey:
     parts : the fingerprint of the step, of the mechanisms' functions, and of the filter.
     any_free : whether the menu has a free parameter.
     rule : the rule's id where the fingerprint does not cover it all, otherwise 0.
+    types : the types of the rule's first state.
     menu : of the rule for which it is compiled first; ``try_out`` calls a kernel on no trials.
     """
 
@@ -50,6 +52,7 @@ class KernelKey:
     parts: tuple[tuple[str, str], ...]
     any_free: bool
     rule: int
+    types: Any
     menu: Menu = field(compare=False)
     try_out: Callable[[Callable[..., Any]], None] = field(compare=False)
 
@@ -66,8 +69,24 @@ class KernelKey:
         rule = id(menu.rule) if found.not_covered else 0
         return cls(
             make=make, parts=found.parts, any_free=menu.any_free, rule=rule,
-            menu=menu, try_out=try_out,
+            types=types_in(menu.rule.state), menu=menu, try_out=try_out,
         )  # fmt: skip
+
+    def name(self) -> str | None:
+        """The name of the kernel's machine code; see :mod:`.stored_code`."""
+        menu = self.menu
+        return None if self.rule else name_of(
+            make=self.make, step=menu.rule.step, kinds=menu.kinds, admit=menu.admission.step,
+            unspent=menu.admission.initial, observe=menu.observe, any_free=self.any_free,
+            types=self.types,
+        )  # fmt: skip
+
+
+def types_in(state: Any) -> Any:
+    """The types of the numbers in a state, which is a number or a tuple of states."""
+    if isinstance(state, tuple):
+        return (type(state).__qualname__, *map(types_in, state))
+    return type(state).__qualname__
 
 
 def compiled_or_not(
@@ -131,7 +150,7 @@ def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
     try:
         uninterrupted(lambda: importlib.import_module("numba"))
         kernel = key.make(key.menu, numba_compile)
-        uninterrupted(lambda: key.try_out(kernel))
+        kernel = uninterrupted(lambda: kept(kernel, key.name(), key.try_out))
     except DpcomposeError:
         raise
     except Exception as error:  # numba raises many kinds of errors

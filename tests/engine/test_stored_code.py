@@ -1,0 +1,226 @@
+"""Kernels on disk: equal to the bit, compiled anew where an entry is damaged, foreign or of others.
+
+A process of its own plays each time: a kernel that is loaded is not loaded again.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simulator
+from simulator.engine.compiled import stored_code
+from simulator.engine.compiled.stored_code import FORMAT, packed, unmarked, unpacked
+from simulator.errors import InvalidInput
+from simulator.foundations.private_folder import PrivateFolder
+
+ROOT = Path(simulator.__file__).parent.parent
+
+PROGRAM = """
+import sys
+import numpy as np
+from simulator import Database, Laplace, PureDP, counting_query
+from simulator.adversaries import rule
+from simulator.data import ADD_REMOVE
+from simulator.engine.compiled import stored_code
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.compiled.tilted_kernel import TiltedEngine
+from simulator.engine.sampling import Tilted
+
+without, alice = Database({"bob": 1}), Database({"alice": 1, "bob": 1})
+query = counting_query("alice", lambda record: record == "alice")
+
+def rule_of(bound):
+    @rule(menu=[(without, alice, Laplace(query, 0.1)), (without, alice, Laplace(query, 0.2))])
+    def press(state, i, answer, coins):
+        return state + coins.random(), 1 if answer > bound else 0
+    return press
+
+def plain(bound):
+    engine = Engine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
+    assert not engine.complaint, engine.complaint
+    losses = np.empty(50)
+    engine.play(0, np.random.default_rng(1), np.random.default_rng(2), losses, 20)
+    return losses
+
+def tilted(bound):
+    engine = TiltedEngine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
+    losses, log_weights = np.empty(50), np.empty(50)
+    engine.play(1, Tilted(0.5), 20, np.random.default_rng(1), np.random.default_rng(2),
+                losses=losses, log_weights=log_weights)
+    return np.concatenate((losses, log_weights))
+
+compiled = []
+real = stored_code._into
+def into(folder, name, *rest):
+    compiled.append(name)
+    return real(folder, name, *rest)
+stored_code._into = into
+before = sys.stdin.read()
+exec(before)
+print(json.dumps(compiled) if "json" in globals() else len(compiled))
+"""
+
+
+def played(cache, what, **environment):
+    """What is printed by a new process, which ends with how many kernels it compiled."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=what, capture_output=True, text=True, cwd=ROOT,
+        env=os.environ | {"DPCOMPOSE_CACHE": str(cache)} | environment, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    *lines, count = done.stdout.splitlines()
+    return lines, int(count)
+
+
+PLAY = "print(plain(0.5).tobytes().hex())"
+
+
+@pytest.fixture
+def entry(tmp_path):
+    """A folder with the entry of one kernel, what its play prints, and the entry's file."""
+    cache = tmp_path / "cache"
+    lines, count = played(cache, PLAY)
+    assert count == 1
+    (file,) = cache.iterdir()
+    return cache, lines, file
+
+
+def test_a_stored_kernel_plays_the_same_bits(entry):
+    cache, fresh, file = entry
+    assert cache.stat().st_mode & 0o777 == 0o700
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert played(cache, PLAY) == (fresh, 0)
+    assert played("off", PLAY) == (fresh, 0)
+    assert list(cache.iterdir()) == [file]
+
+
+def test_what_is_damaged_or_foreign_is_compiled_anew(entry):
+    cache, fresh, file = entry
+    whole = file.read_bytes()
+    body = whole.index(b"\n") + 1
+    other = packed(unpacked(whole, file.stem), "0" * 40)  # under another name
+    for content in (
+        b"",
+        whole[:-1],
+        whole + b"\0",
+        whole[: body + 4000] + b"\xff" * 9 + whole[body + 4009 :],
+        other,
+    ):
+        file.write_bytes(content)
+        assert played(cache, PLAY) == (fresh, 1)
+        assert unpacked(file.read_bytes(), file.stem)  # and it is stored again
+    file.chmod(0o622)
+    assert played(cache, PLAY) == (fresh, 1)
+    elsewhere = cache.parent / "elsewhere"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    assert played(cache, PLAY) == (fresh, 1)
+
+
+def test_a_changed_constant_setting_or_version_is_another_kernel(entry):
+    cache, fresh, _ = entry
+    lines, count = played(cache, PLAY.replace("0.5", "0.75"))
+    assert count == 1
+    assert lines != fresh
+    assert played(cache, PLAY, NUMBA_OPT="1") == (fresh, 1)
+    assert played(cache, f"stored_code.FORMAT = 'another'\n{PLAY}") == (fresh, 1)
+    changed = "from simulator.mechanisms import laplace\n"
+    changed += "code = laplace._sample.__code__.replace(co_name='x')\n"
+    changed += "laplace._sample.__code__ = code\n"
+    assert played(cache, changed + PLAY) == (fresh, 1)
+
+
+def test_two_processes_at_once(tmp_path):
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, cwd=ROOT, env=os.environ | {"DPCOMPOSE_CACHE": str(tmp_path / "cache")},
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for each in both:
+        each.stdin.write(PLAY)
+        each.stdin.close()
+    one, two = (each.stdout.read().split() for each in both)
+    assert [each.wait() for each in both] == [0, 0]
+    assert one[0] == two[0]
+    assert played(tmp_path / "cache", PLAY) == (one[:1], 0)
+
+
+def test_kernels_of_several_processes_play_in_one(tmp_path):
+    """numba counts symbols from 1 in every process: without marks they would be the same."""
+    cache = tmp_path / "cache"
+    plays = [
+        f"print({kind}({bound}).tobytes().hex())"
+        for kind in ("plain", "tilted")
+        for bound in (0.25, 0.5, 0.75)
+    ]
+    alone = [played(cache, play) for play in plays]
+    assert [count for _, count in alone] == [1] * 6
+    assert played(cache, "\n".join(plays)) == ([line for lines, _ in alone for line in lines], 0)
+
+
+def test_what_numba_has_no_digest_of_is_not_stored(tmp_path):
+    play = (
+        """
+import numba
+helper = numba.njit(lambda x: x > 0.5)
+def rule_of(bound):
+    @rule(menu=[(without, alice, Laplace(query, 0.1)), (without, alice, Laplace(query, 0.2))])
+    def press(state, i, answer, coins):
+        return state + coins.random(), 1 if helper(answer) else 0
+    return press
+"""
+        + PLAY
+    )
+    _, count = played(tmp_path / "cache", play)
+    assert count == 0
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_symbols_without_a_mark_are_found():
+    code = """
+@.const.name = internal constant [3 x i8] c"abc"
+@numba.dynamic.globals.7 = linkonce global ptr null
+@_ZN08NumbaEnv_v123 = common global ptr null
+define linkonce_odr void @NRT_incref(ptr %0) {
+define linkonce_odr noundef i64 @_ZN4stepB4v123E(i64 %x) {
+define linkonce_odr noundef i64 @_ZN4stepB2v7E(i64 %x) {
+define ptr @_ZN7cpython6kernelB4v123E(ptr %0) {
+define internal void @local(i64 %x) {
+declare i64 @printf(ptr)
+"""
+    assert unmarked(code, "123") == ["numba.dynamic.globals.7", "_ZN4stepB2v7E"]
+    assert len(unmarked(code, "999")) == 5
+
+
+@pytest.mark.parametrize("files", [{"kernel.a-1.nbi": b"1", "kernel.a-1.1.nbc": b"\n23"}, {}])
+def test_an_entry_is_what_was_packed(files):
+    assert unpacked(packed(files, "a"), "a") == files
+    assert unpacked(packed(files, "a"), "b") is None
+    assert unpacked(packed({"../x.nbi": b""}, "a"), "a") is None
+    assert unpacked(json.dumps({"format": FORMAT, "name": "a"}).encode() + b"\n", "a") is None
+
+
+def test_the_folder_is_named_or_off(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPCOMPOSE_CACHE", "off")
+    assert stored_code.store() is None
+    monkeypatch.setenv("DPCOMPOSE_CACHE", str(tmp_path / "named"))
+    assert stored_code.store().path == tmp_path / "named"
+    monkeypatch.setenv("DPCOMPOSE_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert stored_code.store().path == tmp_path / "caches" / "dpcompose"
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")  # not absolute: the standard says to ignore it
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert stored_code.store().path == tmp_path / ".cache" / "dpcompose"
+    (tmp_path / ".cache" / "dpcompose").chmod(0o777)
+    assert stored_code.store() is None
+    monkeypatch.setenv("DPCOMPOSE_CACHE", str(tmp_path / ".cache" / "dpcompose"))
+    with pytest.raises(InvalidInput, match="others can write it"):
+        stored_code.store()
+    assert PrivateFolder(tmp_path / "named").path.is_dir()
