@@ -80,9 +80,17 @@ class Estimate:
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
 
+    @property
+    def computed(self) -> bool:
+        """Whether the value was computed, with certain ends, and no sample was drawn."""
+        return not self.no_guess and self.effective_sample_size == self.relative_standard_error == 0
+
     def __str__(self) -> str:
         percent = f"{100 * self.confidence:.10g}"
         wider = f", widened by {self.widened:.1g} at most" if self.widened else ""
+        if self.computed:
+            value, lower, upper = _aligned(self.value, self.lower, self.upper)
+            return f"{value} [{lower}, {upper}] ({self.method})"
         ends = f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method}{wider})"
         if self.no_guess:
             return f"{ends}; no guess: {self.no_guess}"

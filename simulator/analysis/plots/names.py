@@ -36,6 +36,15 @@ LABELS = {
 }
 
 
-def label(name: str) -> str:
-    """A registered bound's name in a figure; the registry's own where there is no other."""
-    return LABELS.get(name, name.replace("-", " "))
+EXACT = "exact, "
+
+
+def label(name: str, kind: str = "exact") -> str:
+    """A registered bound's name in a figure; the registry's own where there is no other.
+
+    ``kind`` is that of the row: an exact bound is an upper bound where nothing attains it.
+    """
+    found = LABELS.get(name, name.replace("-", " "))
+    if kind != "exact" and found.startswith(EXACT):
+        return f"upper bound, {found.removeprefix(EXACT)}"
+    return found

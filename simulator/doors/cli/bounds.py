@@ -251,7 +251,9 @@ def draw(drawn: Composite, rows: Sequence[Row], path: Path) -> None:
         {row.name: row.answer.value for row in drawn.evaluate(delta=delta, epsilon=None)}
         for delta in PICTURE_DELTAS
     ]
-    curves = {label(row.name): [each.get(row.name, math.nan) for each in found] for row in rows}
+    curves = {
+        label(row.name, row.kind): [each.get(row.name, math.nan) for each in found] for row in rows
+    }
     tightest_first = dict(sorted(curves.items(), key=lambda item: item[1][-1]))
     with paper_figure(width=6.2, height=3.6) as (figure, axes):
         exact = [label(row.name) for row in rows if row.kind == "exact"]

@@ -181,12 +181,14 @@ def estimate_values(estimate: Estimate) -> dict[str, Any]:
 def show(event: RareEvent, adversary: str, experiment: str) -> None:
     """Print the event as text."""
     theta = "" if event.theta is None else f", theta {number(event.theta)}"
-    trials = count_of(event.trials, "trial")
-    say(f"{adversary}, experiment {experiment}: {trials}, {event.method}{theta}")
+    trials = "" if event.delta.computed else f"{count_of(event.trials, 'trial')}, "
+    say(f"{adversary}, experiment {experiment}: {trials}{event.method}{theta}")
     if event.at_delta is not None:
         say(f"epsilon(delta)      {event.at_delta}")
     for name, estimate in (("Pr[L > epsilon]", event.tail), ("delta(epsilon)", event.delta)):
         say(f"{name:<15} at {number(event.epsilon, 7)}:  {estimate}")
+        if estimate.computed:
+            continue
         say(
             f"{'':<15} relative standard error {number(estimate.relative_standard_error, 3)}, "
             f"{count_of(estimate.hits, 'hit')}, effective sample size "
