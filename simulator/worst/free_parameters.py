@@ -25,6 +25,9 @@ from simulator.worst.menu import FreeEntry, Option
 
 COARSEST = 4
 """Cost in units of the least free parameter on level 0; it doubles on each next level."""
+_FINEST = 64
+"""Fixed costs below this part of the least free one do not make the unit smaller, where a number of
+rounds ends the game."""
 RISE = 2.0**0.5
 """Growth of that cost from one level to the next, where cells are of second order: from level 0 on,
 and 4 on level 2."""
@@ -98,7 +101,8 @@ def budget_unit(game: Game, fineness: float) -> float:
     if not 0.0 < low < math.inf:
         raise NotApplicable("the filter admits no free parameter of the menu, or charges nothing")
     others = [cost(e.guarantee) for e in game.menu if not isinstance(e, FreeEntry)]
-    least = min([low / (COARSEST * fineness), *(cost for cost in others if cost > 0.0)])
+    finest = low / (_FINEST * fineness) if game.rounds is not None else 0.0
+    least = min([low / (COARSEST * fineness), *(cost for cost in others if cost > finest)])
     return low / math.ceil(low / least - 1e-9)
 
 

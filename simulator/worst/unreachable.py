@@ -67,7 +67,8 @@ def _largest_under_filter(game: Game) -> float:
         budget = budget_of(filter_, max(prices))
     except NotApplicable:
         return math.inf
-    rates = [loss / budget.cost(price) for loss, price in zip(losses, prices) if loss > 0.0]
+    costs = [(loss, budget.cost(price)) for loss, price in zip(losses, prices) if loss > 0.0]
+    rates = [loss / cost if cost > 0.0 else math.inf for loss, cost in costs]
     return budget.possible * max(rates, default=0.0)
 
 
