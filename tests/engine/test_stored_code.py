@@ -19,56 +19,13 @@ from simulator.foundations.private_folder import PrivateFolder
 
 ROOT = Path(simulator.__file__).parent.parent
 
-PROGRAM = """
-import sys
-import numpy as np
-from simulator import Database, Laplace, PureDP, counting_query
-from simulator.adversaries import rule
-from simulator.data import ADD_REMOVE
-from simulator.engine.compiled import stored_code
-from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.sampling import Tilted
-
-without, alice = Database({"bob": 1}), Database({"alice": 1, "bob": 1})
-query = counting_query("alice", lambda record: record == "alice")
-
-def rule_of(bound):
-    @rule(menu=[(without, alice, Laplace(query, 0.1)), (without, alice, Laplace(query, 0.2))])
-    def press(state, i, answer, coins):
-        return state + coins.random(), 1 if answer > bound else 0
-    return press
-
-def plain(bound):
-    engine = Engine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
-    assert not engine.complaint, engine.complaint
-    losses = np.empty(50)
-    engine.play(0, np.random.default_rng(1), np.random.default_rng(2), losses, 20)
-    return losses
-
-def tilted(bound):
-    engine = TiltedEngine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
-    losses, log_weights = np.empty(50), np.empty(50)
-    engine.play(1, Tilted(0.5), 20, np.random.default_rng(1), np.random.default_rng(2),
-                losses=losses, log_weights=log_weights)
-    return np.concatenate((losses, log_weights))
-
-compiled = []
-real = stored_code._into
-def into(folder, name, *rest):
-    compiled.append(name)
-    return real(folder, name, *rest)
-stored_code._into = into
-before = sys.stdin.read()
-exec(before)
-print(json.dumps(compiled) if "json" in globals() else len(compiled))
-"""
+PROGRAM = ROOT / "tests" / "helpers" / "stored_kernels.py"
 
 
 def played(cache, what, **environment):
     """What is printed by a new process, which ends with how many kernels it compiled."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=what, capture_output=True, text=True, cwd=ROOT,
+        [sys.executable, str(PROGRAM)], input=what, capture_output=True, text=True, cwd=ROOT,
         env=os.environ | {"DPCOMPOSE_CACHE": str(cache)} | environment, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -138,7 +95,7 @@ def test_a_changed_constant_setting_or_version_is_another_kernel(entry):
 def test_two_processes_at_once(tmp_path):
     both = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, cwd=ROOT, env=os.environ | {"DPCOMPOSE_CACHE": str(tmp_path / "cache")},
         )
         for _ in range(2)
@@ -165,22 +122,12 @@ def test_kernels_of_several_processes_play_in_one(tmp_path):
     assert played(cache, "\n".join(plays)) == ([line for lines, _ in alone for line in lines], 0)
 
 
-def test_what_numba_has_no_digest_of_is_not_stored(tmp_path):
-    play = (
-        """
-import numba
-helper = numba.njit(lambda x: x > 0.5)
-def rule_of(bound):
-    @rule(menu=[(without, alice, Laplace(query, 0.1)), (without, alice, Laplace(query, 0.2))])
-    def press(state, i, answer, coins):
-        return state + coins.random(), 1 if helper(answer) else 0
-    return press
-"""
-        + PLAY
-    )
-    _, count = played(tmp_path / "cache", play)
-    assert count == 0
-    assert list((tmp_path / "cache").iterdir()) == []
+def test_what_numba_has_no_digest_of_has_no_name():
+    written = {"__name__": "a_users_module"}
+    exec("import numba\nhelper = numba.njit(lambda x: x)\ndef f(x): return x\n", written)
+    assert stored_code.name_of(step=written["f"]) is None
+    del written["numba"], written["helper"]
+    assert stored_code.name_of(step=written["f"])
 
 
 def test_symbols_without_a_mark_are_found():

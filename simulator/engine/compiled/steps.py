@@ -11,7 +11,6 @@ import numpy as np
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.program.compiling import STOPPED
 from simulator.adversaries.program.forms import NotRead
-from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.rules import ProgramRule, program_of_rule
 from simulator.engine.compiled.compiling import (
     Compile,
@@ -39,6 +38,9 @@ def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple[Any, ...]]:
     """
     if compile_ is not numba_compile:
         return in_python(rule)
+    # not in the digest of every kernel: a step that calls a helper has it in its own
+    from simulator.adversaries.program.operations import HELPERS
+
     make_callable(*HELPERS.values())
     step = compile_(rule.step)
     of_rule = isinstance(rule, ProgramRule) and rule.read_from is not None

@@ -1,0 +1,63 @@
+"""Play a rule by its kernel, as the text on standard input says; print how many were compiled."""
+
+import sys
+
+import numpy as np
+
+from simulator import Database, Laplace, PureDP, counting_query
+from simulator.adversaries import rule
+from simulator.data import ADD_REMOVE
+from simulator.engine.compiled import stored_code
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.compiled.tilted_kernel import TiltedEngine
+from simulator.engine.sampling import Tilted
+
+without, alice = Database({"bob": 1}), Database({"alice": 1, "bob": 1})
+query = counting_query("alice", lambda record: record == "alice")
+
+
+def rule_of(bound):
+    @rule(menu=[(without, alice, Laplace(query, 0.1)), (without, alice, Laplace(query, 0.2))])
+    def press(state, i, answer, coins):
+        return state + coins.random(), 1 if answer > bound else 0
+
+    return press
+
+
+def plain(bound):
+    engine = Engine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
+    assert not engine.complaint, engine.complaint
+    losses = np.empty(50)
+    engine.play(0, np.random.default_rng(1), np.random.default_rng(2), losses, 20)
+    return losses
+
+
+def tilted(bound):
+    engine = TiltedEngine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
+    losses, log_weights = np.empty(50), np.empty(50)
+    engine.play(
+        1,
+        Tilted(0.5),
+        20,
+        np.random.default_rng(1),
+        np.random.default_rng(2),
+        losses=losses,
+        log_weights=log_weights,
+    )
+    return np.concatenate((losses, log_weights))
+
+
+compiled = []
+real = stored_code._into
+
+
+def into(folder, name, *rest):
+    """Count a kernel, and compile it."""
+    compiled.append(name)
+    return real(folder, name, *rest)
+
+
+if __name__ == "__main__":
+    stored_code._into = into
+    exec(sys.stdin.read())
+    print(len(compiled))
