@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -94,7 +95,7 @@ def among(x: Any, table: np.ndarray) -> bool:
 
 
 # A compiler replaces pow(x, 2.0) by x * x, which is rounded otherwise, unless it cannot see it.
-_pow = ctypes.CDLL(None).pow
+_pow = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).pow
 _pow.restype, _pow.argtypes = ctypes.c_double, (ctypes.c_double, ctypes.c_double)
 
 
