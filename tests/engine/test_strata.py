@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from simulator import PureDP, simulate
+from simulator.adversaries import rule
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.enumerated.strata import Strata, decades, significance, thresholds
 from simulator.engine.sampling import Covering, Stratum, parse_sampling
 from simulator.errors import InvalidInput
+from simulator.mechanisms import Laplace, RandomizedResponse
 from tests.helpers.gates import GATES
 
 
@@ -130,3 +133,22 @@ def test_a_stratum_without_plays_is_refused():
     measure = parse_sampling("covering:0,1,0.5,3,1,0.25,5,1,0.25")
     with pytest.raises(InvalidInput, match="no play of this game"):
         simulate(gate.rule, PureDP(5.0), gate.rounds, 10, sampling=measure, progress=False)
+
+
+def test_rounds_whose_states_grow_in_number_are_played():
+    """Each round is a run of its own, which leads to nodes that its own round does not have."""
+
+    @rule(menu=[(WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)),
+                (WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.2))], state=0)  # fmt: skip
+    def growing(state, i, answer, coins):
+        count = state + (i * i % 3) * (1 if answer > 0.7 else 0)
+        return count, 1 if count % 5 > 1 else 0
+
+    engine = CoveringEngine(Menu.of(growing, PureDP(0.2), ADD_REMOVE), 12)
+    assert len(engine.moments.automaton.segments) > 6
+    assert engine.strata.law.sum() == pytest.approx(1.0, abs=1e-12)
+    whole = engine.moments.log_moment(3.0)
+    parts = [engine.strata.of(*each) for each in ranges(engine.strata, 16)]
+    assert np.logaddexp.reduce(
+        [part.log_moment(3.0, quick=False) for part in parts]
+    ) == pytest.approx(whole, abs=1e-9)

@@ -67,12 +67,13 @@ class Strata:
         self._begin = nodes[0][a.start[0]]
         self._steps: list[RarerLeaves] = []
         self._step_of: list[tuple[int, int]] = []  # for each run its inner and its last step
-        for number, (segment, _) in enumerate(runs):
+        for number, (segment, rounds) in enumerate(runs):
             leaves, of_leaf = a.segments[segment], moments.of_leaf[segment]
             tails = self._loss_decades(segment, of_leaf)
             ahead = nodes[number + 1] if number + 1 < len(runs) else None
             self._step_of.append((len(self._steps), len(self._steps) + 1))
-            for after in (nodes[number], ahead):
+            # a single round leads to the nodes of the next run alone
+            for after in (nodes[number] if rounds > 1 else ahead, ahead):
                 least = np.zeros(len(leaves), np.int64) if after is None else after[leaves.follow]
                 rise = np.maximum(tails, least - nodes[number][of_leaf])
                 rise[rise < JUMP] = 0
