@@ -19,6 +19,7 @@ from simulator.adversaries.program.forms import (
     Branch,
     Do,
     Machine,
+    NotRead,
     Operand,
     Segment,
     Slot,
@@ -31,6 +32,8 @@ STOPPED = -1
 
 LONGEST = 500
 """Lines of a step in which segments are written again for every point that leads to them."""
+MOST_POINTS = 1000
+"""Points of a step besides its rounds: for each one the whole text is written again."""
 MOST_TURNS = 10**7
 """Points that a step passes without a round; a loop without an end is left to Python, which can be
 interrupted."""
@@ -53,7 +56,10 @@ class Again(Exception):
 
 
 def step_of(machine: Machine) -> Step:
-    """The step of a machine: ``step(state, round, answer, coins) -> (state, move, parameter)``."""
+    """The step of a machine: ``step(state, round, answer, coins) -> (state, move, parameter)``.
+
+    Raises NotRead.
+    """
     points: dict[int, None] = {}
     shares = False
     while True:
@@ -62,8 +68,10 @@ def step_of(machine: Machine) -> Step:
             text = writer.text()
         except Again as found:
             points[found.args[0]] = None
+            if len(points) > MOST_POINTS:
+                raise NotRead(machine.file, 0, f"{machine.name} has too many branches") from None
             continue
-        if len(writer.lines) > LONGEST and not shares:
+        except TooLong:
             shares = True
             continue
         namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
@@ -72,6 +80,10 @@ def step_of(machine: Machine) -> Step:
         first = writer.first or {}
         state = (0, *(first.get(slot, TYPES[slot.base](0)) for slot in machine.slots))
         return Step(namespace["step"], text, state)
+
+
+class TooLong(Exception):
+    """Segments have to be written once for all points."""
 
 
 class StepWriter:
@@ -105,7 +117,7 @@ class StepWriter:
         self.reach: dict[int, frozenset[int]] = {}
 
     def text(self) -> str:
-        """The whole step; raises Again."""
+        """The whole step; raises Again and TooLong."""
         starts: list[tuple[int, Slot | None]] = [] if self.before == 0 else [(0, None)]
         starts += [*self.resumed, *((segment, None) for segment in self.points)]
         several = bool(self.points)
@@ -126,7 +138,9 @@ class StepWriter:
                 self.line(depth, f"{self.name(answer)} = answer")
             if not self.shares:
                 self.written.clear()
-            self.segment(segment, None, depth, first=True)
+            # of a point to which a round leads the shared text stands at the point
+            here = not self.shares or number >= len(starts) - len(self.points)
+            self.segment(segment, None, depth, first=here)
         if several:
             self.stop(1)
         # numba takes no variable that is assigned below its use
@@ -138,7 +152,9 @@ class StepWriter:
         return "\n".join(self.lines) + "\n"
 
     def line(self, depth: int, text: str) -> None:
-        """Append a line."""
+        """Append a line; raises TooLong."""
+        if len(self.lines) > LONGEST and not self.shares:
+            raise TooLong
         self.lines.append("    " * depth + text)
 
     def name(self, slot: Slot) -> str:

@@ -58,6 +58,9 @@ class Meaning(Emitter):
         if objects is not None:
             if not all(map(is_plain, objects)):
                 raise self.refuse(f"{operation} of objects of the user's")
+            for each in objects:
+                if isinstance(each, np.generic) and type(each) not in KINDS:
+                    raise self.refuse(f"{operation} of a number of type {each.dtype}")
             return self.applied(STATIC[operation], objects)
         if operation in ("in", "not in"):
             return self.contained(operation, *operands)

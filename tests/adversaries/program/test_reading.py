@@ -19,12 +19,12 @@ from simulator.adversaries.program.reading import read
 from simulator.adversaries.registry import make
 from tests.helpers.natural_programs import (
     ALICE,
-    EVERYONE,  # noqa: F401
+    EVERYONE,
     NATURAL,
     STAKES,  # noqa: F401 (of the adversaries that are written here)
-    STRONG,  # noqa: F401
+    STRONG,
     WEAK,
-    WITHOUT,  # noqa: F401
+    WITHOUT,
     Pressing,
 )
 from tests.helpers.random_programs import compared, function_of, sequences
@@ -34,6 +34,7 @@ KEPT = []
 LIMIT = 3
 BOLD = np.array([1, 4, 7])
 BIG = {i: WEAK for i in range(100)}
+BYTES = np.array([1], dtype=np.int8)
 
 
 class Stake:
@@ -77,6 +78,8 @@ def test_natural_adversaries_play_as_read(name):
          "        pass", 1, "try is not in the closed form"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, random.random())", 0, "a call of Random.random"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, time.time())", 0, "a call of time"),
+        ("x = BYTES[0]\nwhile True:\n    yield WITHOUT, EVERYONE, WEAK\n    x = x + x", 3,
+         "+ of a number of type int8"),
         ("x = np.random.normal()\nyield WITHOUT, EVERYONE, WEAK", 0, "a call of "),
         ("answer = yield WITHOUT, EVERYONE, WEAK\nyield WITHOUT, EVERYONE, BIG[int(answer)]", 1,
          "a dictionary that is read by a number"),
@@ -260,3 +263,23 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
 )
 def test_awkward_adversaries_play_as_read(body):
     assert compared(written(body)[0], PLAYED, compiled=False) == 8 * 40
+
+
+NODES = [f"node {i}" for i in range(256)]
+THEN = {node: NODES[(7 * i + 3) % 256] for i, node in enumerate(NODES)}
+OTHERWISE = {node: NODES[(5 * i + 1) % 256] for i, node in enumerate(NODES)}
+OF_NODE = {node: (WEAK, STRONG)[i % 2] for i, node in enumerate(NODES)}
+
+
+def by_node(coins):
+    """Walk over 256 objects, to each of which two rounds lead."""
+    node = NODES[0]
+    while True:
+        answer = yield WITHOUT, EVERYONE, OF_NODE[node]
+        node = THEN[node] if answer > 0.5 else OTHERWISE[node]
+
+
+def test_a_step_of_many_objects_is_written_in_the_end():
+    step = step_of(machine_of(read(by_node)))
+    assert len(step.text.splitlines()) > 500
+    assert compared(by_node, PLAYED, compiled=False) == 8 * 40
