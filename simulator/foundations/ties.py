@@ -60,6 +60,15 @@ def require_distinguishable(largest: float, rounds: int) -> None:
         )
 
 
+def reached(threshold: float, rounds: int) -> float:
+    """What a sum of ``rounds`` stated numbers must exceed to be larger than ``threshold``.
+
+    Ten losses of 0.1 add up to 1, though not as doubles: each number and the threshold are off by
+    u, and their sum by (rounds - 1) u, all relative to the threshold.
+    """
+    return threshold * (1.0 + 2.0 * (rounds + 1) * _UNIT)
+
+
 def beyond(threshold: Thresholds, rounds: int) -> Thresholds:
     """What a computed loss of ``rounds`` rounds must exceed to be larger than ``threshold``."""
     return threshold + tolerance(threshold, rounds)

@@ -37,6 +37,9 @@ TAIL = 1e-25
 """Probability of the tails of an unbounded law that have no grid points."""
 ON_POINT = 1e-12
 """Largest distance in steps at which a loss counts as on a grid point."""
+ON_CELLS = 64
+"""Rounding errors of the masses of a cell, in units: what they move between its ends, over the
+step, does no more than so many units on each loss."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,8 @@ def outward_layout(law: PrivacyLossLaw, step: float) -> Layout:
         infinite += above0 - kept
         weights[0] += float(law.continuous_masses(np.array([-np.inf, points[0]]))[0][0])
     error = 0.0
+    if not law.is_discrete:  # rounding of the split: as if a loss were moved by some units
+        error = ON_CELLS * UNIT * (1.0 + max(abs(points[0]), abs(points[-1])))
     for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
         place = loss / step - first
         below = min(max(math.floor(place), 0), len(points) - 2)

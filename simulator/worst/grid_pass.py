@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.ties import beyond
+from simulator.foundations.ties import reached
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats
 from simulator.worst.between_costs import BetweenCosts
@@ -85,7 +85,7 @@ class GridPass:
     def delta(self, epsilon: float) -> Bracket:
         """Certified ends at one epsilon."""
         rounds = int(self.graph.depth[self.graph.start])
-        if self.largest <= beyond(epsilon, max(rounds, 1)):
+        if self.largest <= reached(epsilon, max(rounds, 1)):
             return Bracket(0.0, 0.0)
         lower = self.lower.lower(epsilon, self.loss_error if self.lower.won is None else 0.0)
         upper = self.upper.upper(epsilon, self.loss_error)

@@ -118,7 +118,7 @@ def _only_rounding(found: Bracket, before: float, best: GridPass) -> bool:
     """
     if best.lower is best.upper:
         return True
-    return found.lower == 0.0 and found.upper < 1e-14 and found.upper > 0.5 * before
+    return found.lower == 0.0 and found.upper < 1e-12 and found.upper > 0.5 * before
 
 
 def verdict_of(delta: Bracket, promised: float) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.ties import beyond
+from simulator.foundations.ties import reached
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.sums import SumFilter
 from simulator.worst.filter_graphs import price_of
@@ -24,19 +24,22 @@ from simulator.worst.grid_pass import GridPass
 from simulator.worst.menu import Entry, FixedEntry
 from simulator.worst.recursion import Values
 
+FEW = 160
+"""Rounds for whose rounding a filter's limit is allowed: it rounds its own sums outward."""
+
 
 def reaches(game: Game, epsilon: float) -> bool:
     """Whether the loss of a play may exceed epsilon; False only where none does.
 
     True with a user's filter, whose contract only a search checks. Losses that equal epsilon up to
-    the rounding of their sum do not exceed it (:mod:`simulator.foundations.ties`).
+    the rounding of stated numbers do not exceed it (:mod:`simulator.foundations.ties`).
     """
     if game.filter is not None and not isinstance(game.filter, Filter):
         return True
     most = max(_largest_loss(entry, game) for entry in game.menu)
-    if game.rounds is not None and game.rounds * most <= beyond(epsilon, game.rounds):
+    if game.rounds is not None and game.rounds * most <= reached(epsilon, game.rounds):
         return False
-    return _largest_under_filter(game) > beyond(epsilon, 1)
+    return _largest_under_filter(game) > reached(epsilon, FEW)
 
 
 def _largest_loss(entry: Entry, game: Game) -> float:

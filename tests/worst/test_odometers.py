@@ -83,7 +83,7 @@ def test_a_hasty_odometer_is_found_broken_and_the_mixture_is_sound() -> None:
     assert noisy.delta.lower > 0.0
     few = worst_odometer("laplace:0.3", MixtureOdometer(1e-3), 5)  # it reads the plain sum
     assert few.verdict == "sound"
-    assert few.delta.upper < 1e-14
+    assert few.delta.upper < 1e-12  # rounding: no play of five rounds wins
 
 
 def test_what_an_odometer_cannot_be_asked() -> None:
