@@ -5,6 +5,7 @@ A process of its own plays each time: a kernel that is loaded is not loaded agai
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from simulator.engine.compiled import stored_code
 from simulator.engine.compiled.stored_code import FORMAT, packed, unmarked, unpacked
 from simulator.errors import InvalidInput
 from simulator.foundations.private_folder import PrivateFolder
+from simulator.mechanisms import laplace
 
 ROOT = Path(simulator.__file__).parent.parent
 
@@ -37,14 +39,22 @@ def played(cache, what, **environment):
 PLAY = "print(plain(0.5).tobytes().hex())"
 
 
-@pytest.fixture
-def entry(tmp_path):
-    """A folder with the entry of one kernel, what its play prints, and the entry's file."""
-    cache = tmp_path / "cache"
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A folder with the entry of one kernel, and what its play prints: compiled once for all."""
+    cache = tmp_path_factory.mktemp("stored") / "cache"
     lines, count = played(cache, PLAY)
     assert count == 1
+    return cache, lines
+
+
+@pytest.fixture
+def entry(stored, tmp_path):
+    """A copy of the folder for one test, what its kernel's play prints, and the entry's file."""
+    cache = tmp_path / "cache"
+    shutil.copytree(stored[0], cache)
     (file,) = cache.iterdir()
-    return cache, lines, file
+    return cache, stored[1], file
 
 
 def test_a_stored_kernel_plays_the_same_bits(entry):
@@ -52,25 +62,47 @@ def test_a_stored_kernel_plays_the_same_bits(entry):
     assert cache.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
     assert played(cache, PLAY) == (fresh, 0)
-    assert played("off", PLAY) == (fresh, 0)
     assert list(cache.iterdir()) == [file]
 
 
-def test_what_is_damaged_or_foreign_is_compiled_anew(entry):
-    cache, fresh, file = entry
+@pytest.mark.nightly
+def test_a_play_that_stores_nothing_has_the_same_bits(entry):
+    _, fresh, _ = entry
+    assert played("off", PLAY) == (fresh, 0)
+
+
+def damaged(file):
+    """Contents of an entry's file that are not what was stored under its name."""
     whole = file.read_bytes()
     body = whole.index(b"\n") + 1
-    other = packed(unpacked(whole, file.stem), "0" * 40)  # under another name
-    for content in (
-        b"",
-        whole[:-1],
-        whole + b"\0",
-        whole[: body + 4000] + b"\xff" * 9 + whole[body + 4009 :],
-        other,
-    ):
-        file.write_bytes(content)
-        assert played(cache, PLAY) == (fresh, 1)
-        assert unpacked(file.read_bytes(), file.stem)  # and it is stored again
+    return {
+        "flipped": whole[: body + 4000] + b"\xff" * 9 + whole[body + 4009 :],
+        "empty": b"",
+        "short": whole[:-1],
+        "long": whole + b"\0",
+        "of another name": packed(unpacked(whole, file.stem), "0" * 40),
+    }
+
+
+def test_what_is_damaged_is_not_read(entry):
+    _, _, file = entry
+    assert unpacked(file.read_bytes(), file.stem)
+    for content in damaged(file).values():
+        assert unpacked(content, file.stem) is None
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", ["flipped", "empty", "short", "long", "of another name"])
+def test_what_is_damaged_is_compiled_anew(entry, kind):
+    cache, fresh, file = entry
+    file.write_bytes(damaged(file)[kind])
+    assert played(cache, PLAY) == (fresh, 1)
+    assert unpacked(file.read_bytes(), file.stem)  # and it is stored again
+
+
+@pytest.mark.nightly
+def test_what_is_foreign_is_compiled_anew(entry):
+    cache, fresh, file = entry
     file.chmod(0o622)
     assert played(cache, PLAY) == (fresh, 1)
     elsewhere = cache.parent / "elsewhere"
@@ -79,6 +111,36 @@ def test_what_is_damaged_or_foreign_is_compiled_anew(entry):
     assert played(cache, PLAY) == (fresh, 1)
 
 
+def test_a_changed_constant_setting_or_version_has_another_name(monkeypatch):
+    def press(bound):
+        def step(state, i, answer, coins):
+            return state, 1 if answer > bound else 0
+
+        return step
+
+    def name():
+        stored_code.surroundings.cache_clear()
+        return stored_code.name_of(step=press(0.5), sample=laplace._sample)
+
+    whole = name()
+    names = {whole, stored_code.name_of(step=press(0.75), sample=laplace._sample)}
+    assert name() == whole
+    changed = laplace._sample.__code__.replace(co_name="x")
+    for where, value in (
+        ("simulator.engine.compiled.stored_code.FORMAT", "another"),
+        ("numba.config.OPT", 1),
+        ("numba.__version__", "another"),
+        ("simulator.mechanisms.laplace._sample.__code__", changed),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(where, value)
+            names.add(name())
+    assert None not in names
+    assert len(names) == 6
+    assert name() == whole
+
+
+@pytest.mark.nightly
 def test_a_changed_constant_setting_or_version_is_another_kernel(entry):
     cache, fresh, _ = entry
     lines, count = played(cache, PLAY.replace("0.5", "0.75"))
@@ -92,6 +154,7 @@ def test_a_changed_constant_setting_or_version_is_another_kernel(entry):
     assert played(cache, changed + PLAY) == (fresh, 1)
 
 
+@pytest.mark.nightly
 def test_two_processes_at_once(tmp_path):
     both = [
         subprocess.Popen(
@@ -109,8 +172,16 @@ def test_two_processes_at_once(tmp_path):
     assert played(tmp_path / "cache", PLAY) == (one[:1], 0)
 
 
-def test_kernels_of_several_processes_play_in_one(tmp_path):
+def test_kernels_of_several_processes_play_in_one(entry):
     """numba counts symbols from 1 in every process: without marks they would be the same."""
+    cache, fresh, _ = entry
+    other, count = played(cache, PLAY.replace("0.5", "0.25"))
+    assert count == 1
+    assert played(cache, f"{PLAY}\n{PLAY.replace('0.5', '0.25')}") == (fresh + other, 0)
+
+
+@pytest.mark.nightly
+def test_kernels_of_six_processes_play_in_one(tmp_path):
     cache = tmp_path / "cache"
     plays = [
         f"print({kind}({bound}).tobytes().hex())"

@@ -26,7 +26,7 @@ def tasks(epsilon, **more):
 
 
 def swept(epsilon, out):
-    return Study.of(collect(tasks(epsilon), out, trials=5000, jobs=1))
+    return Study.of(collect(tasks(epsilon), out, trials=2000, jobs=1))
 
 
 def drawn(study):

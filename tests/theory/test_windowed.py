@@ -410,7 +410,7 @@ def test_laws_whose_atoms_share_no_grid_are_certified_all_the_same():
 
 
 def test_a_row_that_misses_its_tolerance_says_by_how_much(monkeypatch):
-    rounds = [(subsampled_gaussian(1.0, 0.1), 5)]
+    rounds = [(subsampled_gaussian(4.0, 0.1), 2)]
     row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)
     assert "apart" not in row.source
     monkeypatch.setattr(comparison, "grid_tolerance", lambda laws: 1e-12)

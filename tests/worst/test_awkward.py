@@ -209,7 +209,7 @@ _RESPONSE = randomized_response(0.1)
     "menu",
     [
         "gdp:1e-3,gdp:1",
-        "randomized-response:1e-9,laplace:30",
+        pytest.param("randomized-response:1e-9,laplace:30", marks=pytest.mark.nightly),
         "randomized-response:1e-9,randomized-response:30",
     ],
 )

@@ -105,21 +105,23 @@ def _rehearse_rule(
     def rounds_of(chosen: np.ndarray) -> Rounds:
         entries, levels = path[chosen, :, 0].astype(np.intp), path[chosen, :, 1].astype(np.intp)
         slopes, curvatures = np.zeros((2, *entries.shape))
-        for entry, level in np.unique(np.stack((entries.ravel(), levels.ravel()), axis=1), axis=0):
-            if entry >= 0:  # a refused round has no law
-                here = (entries == entry) & (levels == level)
-                theta, given = float(sampling.levels[level]), path[chosen, :, 3][here]
-                slopes[here], curvatures[here] = _along(menu, int(entry), theta, given)
+        many = len(sampling.levels)
+        laws = np.where(entries < 0, -1, entries * many + levels)  # a refused round has no law
+        for law in np.flatnonzero(np.bincount(laws[laws >= 0])).tolist():
+            here = laws == law
+            entry, theta = law // many, float(sampling.levels[law % many])
+            slopes[here], curvatures[here] = _along(menu, entry, theta, path[chosen, :, 3][here])
         return Rounds(path[chosen, :, 2], sampling.levels[levels], slopes, curvatures)
 
     def laws_of(chosen: np.ndarray) -> list[tuple[Psi, float]]:
-        drawn = path[chosen][:, :, (0, 3)].reshape(-1, 2)
-        drawn = drawn[drawn[:, 0] >= 0]
-        laws, counts = np.unique(drawn, axis=0, return_counts=True)
+        drawn = np.empty((len(chosen), s.rounds), complex)  # one number a pair is sorted faster
+        drawn.real = path[chosen, :, 0]
+        drawn.imag = np.nan_to_num(path[chosen, :, 3])  # NaN: the entry has no free parameter
+        laws, counts = np.unique(drawn[drawn.real >= 0], return_counts=True)
         return evenly_spaced(
             [
-                (partial(psi_of, menu, int(entry), parameter=float(parameter)), n / len(chosen))
-                for (entry, parameter), n in zip(laws, counts.tolist())
+                (partial(psi_of, menu, int(law.real), parameter=law.imag), n / len(chosen))
+                for law, n in zip(laws.tolist(), counts.tolist())
             ]
         )
 
