@@ -279,38 +279,66 @@ def _set(value: Any, note: Note) -> Anatomy:
     return Anatomy("set", [("class", kind), *held, *(("", each) for each in value)], ordered=False)
 
 
-def _reduced(value: Any, note: Note) -> Anatomy:
-    """A value by what ``pickle`` would keep of it.
+@dataclass(frozen=True)
+class Kept:
+    """What ``pickle`` would keep of a value.
 
-    An exception says itself what that is. dask, once imported, has registered for all of them a
-    function that keeps the traceback too, and makes a namespace where there was none.
+    Attributes
+    ----------
+    made, arguments : the function that makes it again, and what that is called with.
+    state : the attributes, as a mapping or whatever the class makes of them; None without any.
+    items, pairs : the items of a list, and the pairs of a mapping, that it is filled with.
     """
-    kind = type(value)
-    registered = copyreg.dispatch_table.get(kind)
+
+    made: Any
+    arguments: Any
+    state: Any
+    items: list[Any]
+    pairs: list[Any]
+
+
+def kept(value: Any) -> Kept | str | None:
+    """What ``pickle`` would keep of a value: its parts, or its name; None where that refuses.
+
+    Attributes that are kept for speed only are not among them. An exception says itself what it
+    is. dask, once imported, has registered for all of them a function that keeps the traceback
+    too, and makes a namespace where there was none.
+    """
+    registered = copyreg.dispatch_table.get(type(value))
     try:
         if registered and not isinstance(value, BaseException):
             reduced = registered(value)
         else:
             reduced = value.__reduce_ex__(4)
+        if isinstance(reduced, str):
+            return reduced
+        made, arguments, *rest = reduced
+        state, items, pairs, *_ = [*rest, None, None, None]
+        if isinstance(state, dict):  # whether there is an empty one may show only who looked
+            state = {n: part for n, part in state.items() if not _is_kept(value, str(n))} or None
+        return Kept(made, arguments, state, list(items or ()), list(pairs or ()))
     except Exception:  # anything may refuse, in many ways
+        return None
+
+
+def _reduced(value: Any, note: Note) -> Anatomy:
+    """A value by what ``pickle`` would keep of it."""
+    kind, found = type(value), kept(value)
+    if found is None:
         note(f"holds a {kind.__module__}.{kind.__qualname__}")
         return Anatomy(name_of(kind), [("class", kind)])
-    if isinstance(reduced, str):
-        if not _is_a_name_of(value, reduced):
-            note(f"holds the {kind.__module__}.{kind.__qualname__} {reduced}")
-        return Anatomy(f"{name_of(value)} {reduced}", [("class", kind)])
-    made, arguments, *rest = reduced
-    state, items, pairs, *_ = [*rest, None, None, None]
-    if isinstance(state, dict):  # whether there is an empty one may show only who looked
-        state = {n: part for n, part in state.items() if not _is_kept(value, str(n))} or None
+    if isinstance(found, str):
+        if not is_a_name_of(value, found):
+            note(f"holds the {kind.__module__}.{kind.__qualname__} {found}")
+        return Anatomy(f"{name_of(value)} {found}", [("class", kind)])
     return Anatomy(
         "instance",
-        [("class", kind), ("made", made), ("from", arguments), ("state", state),
-         ("items", list(items or ())), ("pairs", list(pairs or ()))],
+        [("class", kind), ("made", found.made), ("from", found.arguments), ("state", found.state),
+         ("items", found.items), ("pairs", found.pairs)],
     )  # fmt: skip
 
 
-def _is_a_name_of(value: Any, name: str) -> bool:
+def is_a_name_of(value: Any, name: str) -> bool:
     """Whether a module of its own, or numpy or scipy, holds a value under that name."""
     own = sys.modules.get(home_of(value))
     modules = (own, np, sys.modules.get("scipy.special"))

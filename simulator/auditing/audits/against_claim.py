@@ -112,6 +112,13 @@ class AgainstClaim:
         """Whether likelihood ratios have more evidence than events."""
         return self.ratios.log > self.by_events()
 
+    def kind(self) -> str:
+        """What has most evidence: "events", "likelihood ratios" or "divergences"."""
+        logs = {"events": self.by_events(), "likelihood ratios": self.ratios.log}
+        if self.divergences is not None:
+            logs["divergences"] = self.divergences.log
+        return max(logs, key=lambda name: logs[name])
+
     def is_point(self, epsilon: float, delta: float) -> bool:
         """Whether the claim is this point, and no curve."""
         points = self.points

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from simulator.auditing.audits.fixed_size_tests import Power
 from simulator.auditing.evidence.events import Event
 from simulator.theory.guarantees.interface import Guarantee
+
+_VISIBLE = 1e-5
+"""The least share by which a bound is above the claim where it is printed as what was found."""
+
+
+def _power(log: float) -> str:
+    """exp(log) as text, however large."""
+    return f"{math.exp(log):.3g}" if log < 700.0 else f"10^{log / math.log(10.0):.0f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +45,9 @@ class AuditResult:
     beyond_bits : if the event is on the bits of floats, a second audit to twelve significant
         digits; or None.
     warnings : lines on defects of the sampler, such as answers that never vary.
+    unaudited : why nothing was audited: every answer is the same on both inputs; or "".
+    needed : the evidence that refutes the claim.
+    kind : what ``evidence`` is mostly of: "events", "likelihood ratios" or "divergences".
     reproducible : whether the seed gives the same answers again.
     seconds : the time of the audit.
     """
@@ -62,6 +74,25 @@ class AuditResult:
     divergence: str = ""
     beyond_bits: AuditResult | None = None
     warnings: tuple[str, ...] = ()
+    unaudited: str = ""
+    needed: float = float("inf")
+    kind: str = "events"
+
+    @property
+    def found(self) -> list[str]:
+        """What refutes the claim, with its number: a bound, or bets against the claim."""
+        bounds = []
+        if self.epsilon > self.at_epsilon * (1.0 + _VISIBLE):
+            bounds.append(f"epsilon >= {self.epsilon:.6g} at delta = {self.at_delta:.6g}")
+        if self.delta > self.at_delta * (1.0 + _VISIBLE):
+            bounds.append(f"delta >= {self.delta:.6g} at epsilon = {self.at_epsilon:.6g}")
+        if self.violated and self.evidence >= self.needed:
+            bounds.append(
+                f"bets on {self.kind} have multiplied their stake by {_power(self.evidence)}, "
+                f"where the claim allows {_power(self.needed)} with probability "
+                f"{_power(-self.needed)}"
+            )
+        return bounds
 
     @property
     def detectable(self) -> float:
@@ -126,6 +157,8 @@ class AuditResult:
             "advice": self.advice(),
             "beyond_bits": None if self.beyond_bits is None else self.beyond_bits.verdict,
             "warnings": list(self.warnings),
+            "unaudited": self.unaudited,
+            "found": self.found,
             "pair": self.pair,
             "evidence": self.evidence,
             "confidence": self.confidence,
@@ -160,6 +193,8 @@ class AuditResult:
             unproved = "" if self.violated else ", which these draws do not prove"
             lines.append(f"divergence: {self.divergence}{unproved}")
         lines += self.advice()
+        if self.violated and self.evidence >= self.needed:
+            lines.append(f"found: {self.found[-1]}")
         lines.append(
             f"epsilon >= {self.epsilon:.4g} at delta {self.at_delta:g}; "
             f"delta >= {self.delta:.4g} at epsilon {self.at_epsilon:g} (each with {sure})"

@@ -6,7 +6,7 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,9 +21,9 @@ from simulator.auditing.evidence.answers import (
     settled_one,
     shown,
 )
+from simulator.auditing.evidence.contents import raised
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.seeds import Stream, generator
-from simulator.mechanisms import Raised
 
 TASK = 12
 """The task of an audit's generators, see :mod:`simulator.foundations.seeds`."""
@@ -68,6 +68,36 @@ class AnswerSource(Protocol):
     def warnings(self, pair: int) -> Sequence[str]:
         """Lines on defects of the source, such as answers that never vary."""
 
+    def unaudited(self, pair: int) -> str:
+        """Why nothing was audited: every answer is the same on both inputs; or ""."""
+
+
+WITH_NOISE = "a mechanism with noise answers differently at every call"
+
+
+class Steady:
+    """Whether all answers to one input are the same; ``only`` is the category of that one."""
+
+    def __init__(self) -> None:
+        self.only: Hashable | None = None
+        self.varied = False
+
+    def add(self, answers: Iterable[Any]) -> None:
+        """Compare new answers with the first one, until one differs."""
+        for answer in () if self.varied else answers:
+            kind = category(answer)
+            self.only = kind if self.only is None else self.only
+            if kind != self.only:
+                self.only, self.varied = None, True
+                return
+
+
+def unaudited(both: Sequence[Steady]) -> str:
+    """Why nothing was audited on two inputs, or ""."""
+    if both[0].only is None or both[0].only != both[1].only:
+        return ""
+    return f"every answer is the same, on both inputs: nothing was audited; {WITH_NOISE}"
+
 
 @dataclass
 class Recorded:
@@ -78,6 +108,7 @@ class Recorded:
 
     def __post_init__(self) -> None:
         self.used = [0, 0]
+        self.steady = Steady(), Steady()
 
     @property
     def names(self) -> Sequence[str]:
@@ -92,7 +123,9 @@ class Recorded:
         """The next ``n`` answers."""
         start = self.used[b]
         self.used[b] = start + n
-        return self.answers[b][start : start + n]
+        answers = self.answers[b][start : start + n]
+        self.steady[b].add(answers)
+        return answers
 
     def require_answers(self) -> None:
         """Do nothing: recorded answers exist."""
@@ -105,8 +138,13 @@ class Recorded:
         return True
 
     def warnings(self, pair: int) -> Sequence[str]:
-        """None."""
-        return ()
+        """None, but that nothing was audited."""
+        reason = self.unaudited(pair)
+        return [reason] if reason else []
+
+    def unaudited(self, pair: int) -> str:
+        """Why nothing was audited: every answer is the same on both inputs; or ""."""
+        return unaudited(self.steady)
 
 
 class Sampler:
@@ -140,6 +178,7 @@ class Sampler:
         self.first: dict[tuple[int, int], list[Any]] = {}
         self.first_count: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], float] = {}
+        self.steady: dict[tuple[int, int], Steady] = {}
         self.seen = _Seen()
         self._calls = _CallThread()
 
@@ -158,6 +197,7 @@ class Sampler:
         batch = self.batches.get(key, 0)
         self.batches[key] = batch + 1
         answers = self._answers(pair, b, n, batch)
+        self.steady.setdefault(key, Steady()).add(answers)
         head = [category(answer) for answer in answers[:_HEAD]]
         earlier = self.first.setdefault(key, head)
         self.first_count.setdefault(key, n if self.batched else len(head))
@@ -200,21 +240,20 @@ class Sampler:
 
     def warnings(self, pair: int) -> Sequence[str]:
         """Lines on answers that do not depend on the generator, or do not vary."""
-        heads = [self.first.get((pair, b), []) for b in (0, 1)]
-        alike = all(len(head) > 1 and len(set(head)) == 1 for head in heads)
-        if alike:
-            same = heads[0][0] == heads[1][0]
-            return [
-                "every answer is the same on each input"
-                + (", and on both inputs: nothing was audited" if same else "")
-                + "; a mechanism with noise answers differently at every call"
-            ]
+        if reason := self.unaudited(pair):
+            return [reason]
+        if all(self.steady[pair, b].only is not None for b in (0, 1)):
+            return [f"every answer is the same on each input; {WITH_NOISE}"]
         if self.seeded and not self.seen.drew_from_rng:
             return [
                 "sample never draws from the generator that it receives: its noise, if it has "
                 "any, is not set by seed="
             ]
         return []
+
+    def unaudited(self, pair: int) -> str:
+        """Why nothing was audited: every answer is the same on both inputs; or ""."""
+        return unaudited([self.steady[pair, b] for b in (0, 1)])
 
     def _batch(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
         rest = (rng,) if self.seeded else ()
@@ -266,7 +305,7 @@ class Sampler:
                 raise
             except BaseException as error:
                 self.seen.note(error)
-                answers.append(Raised.of(error))
+                answers.append(raised(error))
             if clock.abandoned:
                 break
         return as_records(answers)

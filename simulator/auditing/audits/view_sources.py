@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.auditing.audits.sources import Steady, unaudited
 from simulator.auditing.audits.view_columns import rounds_type
 from simulator.auditing.evidence.answers import category, settled_one, shown
 from simulator.engine.specification import Specification
@@ -105,6 +106,7 @@ class PlayedViews:
         self.names = [f"experiments 0 and 1 of {specification.name}"]
         self.left: list[list[np.ndarray]] = [[], []]
         self.next_block = [0, 0]
+        self.steady = Steady(), Steady()
         self.doubts: list[str] = []
         self.all_raised = True
 
@@ -128,6 +130,7 @@ class PlayedViews:
                 self.left[b].append(played_views(outcome.views, s, self.challenges))
         views = np.concatenate(self.left[b])
         self.left[b] = [views[n:]]
+        self.steady[b].add(tuple(each) for each in views["answer"][:n])
         if self.all_raised:
             self.all_raised = all(isinstance(a, Raised) for a in views["answer"][:n].ravel())
         return views[:n]
@@ -163,5 +166,10 @@ class PlayedViews:
         return not self.doubts
 
     def warnings(self, pair: int) -> Sequence[str]:
-        """None: a play has its own generators."""
-        return ()
+        """None, but that nothing was audited: a play has its own generators."""
+        reason = self.unaudited(pair)
+        return [reason] if reason else []
+
+    def unaudited(self, pair: int) -> str:
+        """Why nothing was audited: every view has the same answers in both experiments; or ""."""
+        return unaudited(self.steady)

@@ -135,7 +135,7 @@ class OverlapReader:
             if known is kept:
                 return answers
         answers = _answers(kept)
-        if isinstance(self.inner, NumericReader) and not self.inner.keys_of_dicts:
+        if isinstance(self.inner, NumericReader) and self.inner.form is None:
             numbers = as_numbers(answers)
             answers = answers if numbers is None else numbers
         self._known = [*self._known[1 - _REMEMBERED :], (kept, answers)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.answers import Answers, Records
 from simulator.auditing.evidence.float_features import FeaturesAt, bit_features
 from simulator.auditing.evidence.irregular import IrregularReader
-from simulator.auditing.evidence.numeric import DigitFeatures, NumericReader, as_numbers, keys_of
+from simulator.auditing.evidence.numeric import NumericReader, as_numbers
 
 WIDEST = 1024
 """The largest length of a vector whose coordinates are columns."""
@@ -65,21 +65,15 @@ def read(
     if alike and numbers_0 is not None and numbers_1 is not None:
         width = numbers_0.shape[1]
         if width == numbers_1.shape[1] and width <= WIDEST:
-            digit_features = DigitFeatures.at(np.vstack([numbers_0, numbers_1]), features)
-            return NumericReader(width, digit_features, keys_of(answers_0))
+            form = answers_0.form if isinstance(answers_0, Records) else None
+            return NumericReader(np.vstack([numbers_0, numbers_1]), form, features)
     return IrregularReader.of(answers_0, answers_1, features)
 
 
-def kind_of(answers: Answers) -> str:
-    """The type of the answers: 1 and 1.0 are not the same answer."""
+def kind_of(answers: Answers) -> Hashable:
+    """The type and the form of the answers: 1 and 1.0 are not the same answer."""
+    if isinstance(answers, Records):
+        return answers.form
     if isinstance(answers, np.ndarray):
         return str(answers.dtype)
-    if not answers:
-        return ""
-    first = answers[0]
-    if isinstance(first, np.ndarray):
-        return f"{first.dtype}{first.shape}"
-    try:
-        return f"{type(first).__name__}{np.shape(first)}"
-    except ValueError:
-        return type(first).__name__
+    return type(answers[0]).__name__ if answers else ""

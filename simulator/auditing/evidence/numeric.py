@@ -1,4 +1,4 @@
-"""Columns of answers that are numbers, vectors of numbers, or dicts of numbers."""
+"""Columns of answers of one form: numbers, vectors of numbers, dicts and tables of numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers, leaves, shown
+from simulator.auditing.evidence.answers import Answers, Form, Records, as_records, shown
 from simulator.auditing.evidence.float_features import ROUGH, WHOLE_FEATURES, Feature, FeaturesAt
 from simulator.foundations.digits import typical
 
@@ -25,18 +25,16 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class DigitFeatures:
-    """The features of the digits or bits of numbers that a reader has.
+    """The features of the digits or bits of numbers, made anew where they are read.
 
     Attributes
     ----------
-    digits : whether there are any: not for few distinct whole numbers.
-    whole : whether all numbers are whole.
+    kind : of the numbers: "few" distinct whole numbers, which have none, "whole" or "fractions".
     magnitude : of a typical number.
-    fraction : the features of fractions, given the magnitude.
+    fraction : makes the features of fractions, given the magnitude.
     """
 
-    digits: bool
-    whole: bool
+    kind: str
     magnitude: float
     fraction: FeaturesAt
 
@@ -44,30 +42,27 @@ class DigitFeatures:
     def at(cls, numbers: np.ndarray, fraction: FeaturesAt) -> DigitFeatures:
         """The features for such numbers."""
         finite = numbers[np.isfinite(numbers)]
-        whole = not np.any(finite % 1.0 != 0.0)
-        digits = not whole or len(np.unique(finite[:10_000])) > _FEW
-        return cls(digits, whole, typical(finite), fraction)
+        kind = "whole" if len(np.unique(finite[:10_000])) > _FEW else "few"
+        return cls(kind if is_whole(finite) else "fractions", typical(finite), fraction)
 
     def features(self) -> dict[str, Feature]:
         """The features of floats, shape (n,), by name."""
-        return WHOLE_FEATURES if self.whole else self.fraction(self.magnitude)
+        if self.kind == "fractions":
+            return self.fraction(self.magnitude)
+        return WHOLE_FEATURES if self.kind == "whole" else {}
+
+
+def is_whole(numbers: np.ndarray) -> bool:
+    """Whether all numbers but infinite ones are whole."""
+    return not np.any(numbers[np.isfinite(numbers)] % 1.0 != 0.0)
 
 
 def as_numbers(answers: Answers) -> np.ndarray | None:
     """The answers as a float array of shape (n, width); None if they are not such numbers."""
+    if isinstance(answers, Records):
+        return answers.numbers
     if isinstance(answers, np.ndarray):
-        if answers.dtype.names:
-            fields = [answers[name] for name in answers.dtype.names]
-            if any(field.dtype.kind not in "fiub" or field.ndim > 1 for field in fields):
-                return None
-            return np.column_stack(fields).astype(np.float64)
-        if answers.dtype.kind not in "fiub":
-            return None
-        if (
-            answers.dtype.kind in "iu"
-            and answers.size
-            and max(abs(int(answers.max())), abs(int(answers.min()))) > 1 << 53
-        ):
+        if answers.dtype.names or answers.dtype.kind not in "fiub":
             return None
         return np.asarray(answers, dtype=np.float64).reshape(len(answers), -1)
     if not answers:
@@ -76,31 +71,8 @@ def as_numbers(answers: Answers) -> np.ndarray | None:
     if len(kinds) != 1:
         return None
     kind = kinds.pop()
-    if kind in (float, bool) or issubclass(kind, np.floating | np.bool_):
-        return np.array(answers, dtype=np.float64)[:, None]
-    if kind is int or issubclass(kind, np.integer):
-        if max(abs(int(a)) for a in answers) > 1 << 53:
-            return None
-        return np.array(answers, dtype=np.float64)[:, None]
-    if kind is np.ndarray and len({(a.dtype, a.shape) for a in answers}) > 1:
-        return None
-    if kind in (tuple, list, np.ndarray):
-        try:
-            table = np.array(answers)
-        except ValueError:
-            return None
-        if table.dtype.kind not in "fiub" or table.ndim < 2 or 0 in table.shape:
-            return None
-        if kind is not np.ndarray and table.dtype.kind == "f" and not _all_floats(answers):
-            return None
-        return as_numbers(table)
-    return None
-
-
-def _all_floats(answers: list[Any]) -> bool:
-    """Whether all leaves have the types of the first answer: a type may be a leak."""
-    first = [type(leaf) for leaf in leaves(answers[0])]
-    return all([type(leaf) for leaf in leaves(answer)] == first for answer in answers)
+    number = kind in (float, int, bool) or issubclass(kind, np.number | np.bool_)
+    return np.array(answers, dtype=np.float64)[:, None] if number else None
 
 
 _JOINT: dict[str, Any] = {
@@ -133,18 +105,15 @@ class PlainReader:
 
 
 class NumericReader(PlainReader):
-    """Reads numbers, vectors of one length, and dicts of numbers under the same ``keys``."""
+    """Reads answers whose numbers alone vary: all numbers, or all of one ``form``."""
 
-    def __init__(
-        self, width: int, digit_features: DigitFeatures, keys: tuple[str, ...] = ()
-    ) -> None:
-        self.width = width
-        self.digit_features = digit_features
-        self.keys_of_dicts = keys
+    def __init__(self, numbers: np.ndarray, form: Form | None, fraction: FeaturesAt) -> None:
+        self.width = width = numbers.shape[1]
+        self.form = form
         self.labels: dict[int, list[str]] = {}
         parts = ["the answer"] if width == 1 else [f"answer[{i}]" for i in range(width)]
-        if keys:
-            parts = [f"answer[{shown(key, 30)}]" for key in keys]
+        if form is not None:
+            parts = form.places
         plan: list[tuple[str, tuple[Any, ...]]] = [
             (part, ("raw", i)) for i, part in enumerate(parts)
         ]
@@ -153,18 +122,25 @@ class NumericReader(PlainReader):
         if width > 1:
             plan += [(f"the {name}", (name, None)) for name in _JOINT]
         smooth = len(plan)
-        if digit_features.digits:
-            features = digit_features.features()
-            for i, part in enumerate(parts if width <= WITH_BITS else []):
-                plan += [(name.format(part), ("digits", (i, name))) for name in features]
-            if width > WITH_BITS:
+        groups = [np.array([i]) for i in range(width)]
+        if width > WITH_BITS:  # a whole number has no rounding
+            whole = np.array([is_whole(column) for column in numbers.T])
+            groups = [np.flatnonzero(some) for some in (whole, ~whole) if some.any()]
+        self.groups = [(some, DigitFeatures.at(numbers[:, some], fraction)) for some in groups]
+        for i, (_, made) in enumerate(self.groups):
+            features = made.features()
+            if width <= WITH_BITS:
+                plan += [(name.format(parts[i]), ("digits", (i, name))) for name in features]
+            else:
                 for how in _POOLED:
-                    plan += [(f"{how} {name.format('a part')}", (how, name)) for name in features]
+                    plan += [
+                        (f"{how} {name.format('a part')}", (how, (i, name))) for name in features
+                    ]
         self.digits = frozenset(range(smooth, len(plan)))
         self.rough = frozenset(
             column
             for column, (_, how) in enumerate(plan)
-            if column >= smooth and (how[1][1] if how[0] == "digits" else how[1]) in ROUGH
+            if column >= smooth and how[1][1] in ROUGH
         )
         self.names = [name for name, _ in plan]
         self.plan = [how for _, how in plan]
@@ -173,8 +149,7 @@ class NumericReader(PlainReader):
         """The numbers, digits and bits of answers; answers of another kind are rows of NaN."""
         numbers = self._numbers(answers)
         wanted = range(len(self.names)) if only is None else only
-        digits: dict[str, np.ndarray] = {}
-        features = self.digit_features.features()
+        digits: dict[tuple[int, str], np.ndarray] = {}
         table = np.empty((len(numbers), len(wanted)))
         for place, column in enumerate(wanted):
             kind, i = self.plan[column]
@@ -183,14 +158,14 @@ class NumericReader(PlainReader):
             elif kind == "step":
                 with np.errstate(invalid="ignore"):
                     table[:, place] = numbers[:, i + 1] - numbers[:, i]
-            elif kind == "digits":
-                part, name = i
-                table[:, place] = features[name](numbers[:, part])
-            elif kind in _POOLED:
+            elif kind == "digits" or kind in _POOLED:
                 if i not in digits:
-                    digits[i] = features[i](numbers.ravel()).reshape(numbers.shape)
+                    some, made = self.groups[i[0]]
+                    chosen = np.ascontiguousarray(numbers[:, some])
+                    digits[i] = made.features()[i[1]](chosen.ravel()).reshape(chosen.shape)
                 with np.errstate(invalid="ignore"):
-                    table[:, place] = _POOLED[kind](digits[i])
+                    pooled = digits[i][:, 0] if kind == "digits" else _POOLED[kind](digits[i])
+                table[:, place] = pooled
             else:
                 table[:, place] = _JOINT[kind](numbers)
         return table
@@ -205,22 +180,22 @@ class NumericReader(PlainReader):
         return keys
 
     def _numbers(self, answers: Answers) -> np.ndarray:
-        numbers = as_numbers(answers) if self.keys_of_dicts == keys_of(answers) else None
-        if numbers is not None and numbers.shape[1] == self.width:
-            return numbers
+        if self._is_of_form(answers):
+            numbers = as_numbers(answers)
+            if numbers is not None and numbers.shape[1] == self.width:
+                return numbers
         table = np.full((len(answers), self.width), np.nan)
-        for i, answer in enumerate(answers):
-            row = leaves(answer)
-            if self.keys_of_dicts:
-                row = row[1::2] if tuple(row[::2]) == self.keys_of_dicts else []
-            if len(row) == self.width:
-                table[i] = [as_float(leaf) for leaf in row]
+        if isinstance(answers, list):
+            for i, answer in enumerate(answers):
+                one = as_records([answer])
+                if self._is_of_form(one):
+                    row = as_numbers(one)
+                    if row is not None and row.shape[1] == self.width:
+                        table[i] = row
         return table
 
-
-def keys_of(answers: Answers) -> tuple[str, ...]:
-    """The keys of answers that are an array with a field per key; empty for others."""
-    return (answers.dtype.names or ()) if isinstance(answers, np.ndarray) else ()
+    def _is_of_form(self, answers: Answers) -> bool:
+        return (answers.form if isinstance(answers, Records) else None) == self.form
 
 
 def as_float(leaf: Any) -> float:

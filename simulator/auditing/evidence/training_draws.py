@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.answers import Answers, joined
 from simulator.auditing.evidence.columns import AnswerReader
 from simulator.auditing.evidence.events import Candidates, Event
 from simulator.auditing.evidence.scores import Score
@@ -63,12 +63,3 @@ class Pool:
         learned, held_out = self.halves()
         reader = self.reader_of(*learned)
         return Candidates(reader, self.learn(reader, *learned)).measure(learned, held_out)
-
-
-def joined(parts: list[Answers]) -> Answers:
-    """Batches of answers as one."""
-    if all(isinstance(part, np.ndarray) for part in parts):
-        arrays = [np.asarray(part) for part in parts]
-        if len({(a.dtype, a.shape[1:]) for a in arrays}) == 1:
-            return np.concatenate(arrays)
-    return [answer for part in parts for answer in part]

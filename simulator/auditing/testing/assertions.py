@@ -14,6 +14,7 @@ from simulator.auditing.testing.failure import (
     MECHANISM,
     explained,
     name_of,
+    not_audited,
     with_replay,
 )
 from simulator.auditing.testing.replay import command
@@ -26,7 +27,10 @@ from simulator.theory.guarantees.named import parse_guarantee
 
 
 class PrivacyViolation(AssertionError):
-    """A claim is violated; ``result`` is the evidence: an AuditResult, a Bracket or an error."""
+    """A claim is violated, or nothing was audited that could violate it.
+
+    ``result`` is the evidence: an AuditResult, a Bracket or an error.
+    """
 
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
@@ -64,7 +68,7 @@ def assert_private(
 
     Raises
     ------
-    PrivacyViolation : the claim is broken.
+    PrivacyViolation : the claim is broken, or every answer is the same on both inputs.
     InvalidInput : an invalid claim or argument.
     """
     __tracebackhide__ = True
@@ -79,6 +83,8 @@ def assert_private(
         again = command(mechanism, result, pairs=searched, length=length, options=options)
         message = explained(result, name_of(mechanism), MECHANISM, [*replay, *again])
         raise PrivacyViolation(message, result)
+    if result.unaudited:
+        raise PrivacyViolation(not_audited(result, name_of(mechanism), MECHANISM, replay), result)
     return result
 
 
@@ -118,6 +124,8 @@ def assert_composition(
     if result.violated:
         message = explained(result, name_of(adversary), COMPOSITION, replay)
         raise PrivacyViolation(message, result)
+    if result.unaudited:
+        raise PrivacyViolation(not_audited(result, name_of(adversary), COMPOSITION, replay), result)
     return result
 
 

@@ -35,11 +35,7 @@ def explained(result: AuditResult, name: str, wording: Wording, replay: Sequence
     rows = [
         (wording.where, result.pair),
         ("claimed", f"epsilon <= {result.at_epsilon:.6g} at delta = {result.at_delta:.6g}"),
-        (
-            "found",
-            f"epsilon >= {result.epsilon:.6g} at delta = {result.at_delta:.6g}, "
-            f"delta >= {result.delta:.6g} at epsilon = {result.at_epsilon:.6g}",
-        ),
+        *_under("found", result.found),
         ("false alarm", f"with probability {1.0 - result.confidence:.3g} at most"),
     ]
     event = result.event
@@ -57,6 +53,16 @@ def explained(result: AuditResult, name: str, wording: Wording, replay: Sequence
     if replay and not result.reproducible:
         rows.append(("", "(it draws from a generator of its own: a replay draws anew)"))
     return _listed(f"{name} does not keep {result.claimed}", rows)
+
+
+def not_audited(result: AuditResult, name: str, wording: Wording, replay: Sequence[str]) -> str:
+    """Why a test of a claim proves nothing, and what to do."""
+    rows = [
+        (wording.where, result.pair),
+        ("draws", f"{result.samples:,} of each input"),
+        ("what to do", "choose inputs on which it answers, or test what draws the noise"),
+    ]
+    return _listed(f"{name}: {result.unaudited}", [*rows, *_under("replay", replay)])
 
 
 def with_replay(message: str, replay: Sequence[str]) -> str:

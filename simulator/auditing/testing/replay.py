@@ -51,7 +51,7 @@ def command(
         words += ["--length", str(length)]
     else:
         for text_0, text_1 in zip(written[::2], written[1::2]):
-            words += ["--pair", str(text_0), str(text_1)]
+            words += ["--pair", plainly_quoted(str(text_0)), plainly_quoted(str(text_1))]
     words += ["--samples", str(result.budget), "--confidence", repr(result.confidence)]
     words += ["--seed", str(result.seed)]
     for name, value in options.items():
@@ -80,3 +80,12 @@ def literal(value: object) -> str | None:
         return text if same is True else None
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
+
+
+def plainly_quoted(text: str) -> str:
+    """A literal with double quotes inside, where it stays the same, for single ones around it."""
+    other = text.replace("'", '"')
+    try:
+        return other if repr(ast.literal_eval(other)) == text else text
+    except (ValueError, SyntaxError):
+        return text

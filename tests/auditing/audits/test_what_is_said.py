@@ -96,7 +96,7 @@ def test_irregular_answers_are_taken_apart_once_for_all_columns(monkeypatch):
     monkeypatch.setattr(Sampler, "draw", lambda *given: drawn.append(0) or draw(*given))
 
     def sample(value, rng):
-        return {"who": [value + rng.laplace(0.0, 10.0), "some"]}
+        return {"who": [value + rng.laplace(0.0, 10.0), "ab"[rng.integers(2)]]}
 
     audit(sample, 0, 1, claimed=CLAIM, samples=3000, bits=False)
     assert 0 < len(made) <= 1.5 * len(drawn)

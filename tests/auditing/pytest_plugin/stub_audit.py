@@ -41,7 +41,8 @@ def audit(mechanism, input_0, input_1, *, claimed, samples, confidence, seed, **
         evidence=-np.log(chance), samples=samples, budget=samples, detectable=1.0,
         transcript=("1",), pair=f"{input_0} and {input_1}", pair_number=0,
         seed=seed, confidence=confidence, reproducible=True, seconds=0.0,
-        divergence="", advice=list, warnings=(),
+        divergence="", advice=list, warnings=(), unaudited="",
+        found=["epsilon >= 0.123 at delta = 0"],
     )  # fmt: skip
 
 

@@ -24,7 +24,8 @@ def found(violated):
         violated=violated, claimed=PureDP(1.0), epsilon=5.0, at_delta=0.0, delta=0.8,
         at_epsilon=1.0, event=event, transcript=("round 1: asked", "round 2: asked again"),
         pair="experiments 0 and 1 of overspender", confidence=1.0 - 1e-6, reproducible=True,
-        divergence="", advice=list, warnings=(),
+        divergence="", advice=list, warnings=(), unaudited="",
+        found=["epsilon >= 5 at delta = 0", "delta >= 0.8 at epsilon = 1"],
     )  # fmt: skip
 
 
@@ -65,7 +66,8 @@ def test_a_violation_shows_a_view_round_by_round(asked):
         "overspender does not keep pure:1.0",
         "  played       experiments 0 and 1 of overspender",
         "  claimed      epsilon <= 1 at delta = 0",
-        "  found        epsilon >= 5 at delta = 0, delta >= 0.8 at epsilon = 1",
+        "  found        epsilon >= 5 at delta = 0",
+        "               delta >= 0.8 at epsilon = 1",
         "  false alarm  with probability 1e-06 at most",
         "  event        the sum of scores >= 2",
         "  experiment 0 3 of 1,000 draws (0.003)",

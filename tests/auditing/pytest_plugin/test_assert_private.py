@@ -12,7 +12,7 @@ import pytest
 from simulator import Database, PureDP, counting_query
 from simulator.auditing.testing import PrivacyViolation, assert_private
 from simulator.auditing.testing.failure import name_of
-from simulator.auditing.testing.replay import address, literal
+from simulator.auditing.testing.replay import address, literal, plainly_quoted
 from simulator.doors.cli import main
 from simulator.doors.cli.output import strict
 from simulator.errors import InvalidInput
@@ -59,7 +59,7 @@ def test_an_honest_mechanism_passes_and_says_what_would_have_been_seen():
         (half_the_noise, {"bits": False}, r"-?\d.* \(of input_[01]\)"),
         (constant, {}, r"(0 \(of input_0\)|7 \(of input_1\))"),
         (low_digits, {}, r"-?\d.* \(of input_[01]\)"),
-        (one_raises, {}, r"raised ValueError \(of input_1\)"),
+        (one_raises, {}, r"\(raised ValueError, 'no such row'\) \(of input_1\)"),
     ],
 )
 def test_broken_mechanisms_are_caught(mechanism, options, example):
@@ -216,3 +216,48 @@ def test_literals_are_written_as_they_are(value):
 )
 def test_what_is_no_literal_has_no_command(value):
     assert literal(value) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [({"alice": [1, "b"]}, '{"alice": [1, "b"]}'), ("it's", None), ('a "b"', None), (b"x", 'b"x"')],
+)
+def test_a_literal_needs_no_quotes_of_the_shell_within_its_own(value, text):
+    assert plainly_quoted(repr(value)) == (text or repr(value))
+    assert literal(value) == repr(value)
+
+
+def test_a_test_in_which_nothing_was_audited_fails():
+    def answers_nothing(rows, rng):
+        return len(rows) > 100
+
+    with pytest.raises(PrivacyViolation, match="nothing was audited") as failed:
+        assert_private(answers_nothing, [1], [1, 2], claimed="pure:1", samples=300)
+    assert not failed.value.result.violated
+    assert "choose inputs on which it answers" in str(failed.value)
+
+
+def test_an_answer_that_comes_first_is_not_called_the_only_one():
+    """The first 16 draws are all the same; later ones are not."""
+    calls = {"n": 0}
+
+    def rarely(value):
+        calls["n"] += 1
+        return calls["n"] % 50 == 0
+
+    assert_private(rarely, 0, 1, claimed="pure:1", samples=300)
+
+
+def test_what_is_found_by_bets_is_said_with_its_number():
+    """38 of 38 against 0 of 38 bound no epsilon at once, and refute every one."""
+
+    def constant_rows(rows, rng):
+        return len(rows)
+
+    with pytest.raises(PrivacyViolation) as failed:
+        assert_private(constant_rows, {"a": 1}, {"a": 1, "b": 2}, claimed="pure:0.3", samples=2000)
+    message = str(failed.value)
+    assert "epsilon >= 0.3 at" not in message
+    assert re.search(r"bets on (events|likelihood ratios) have multiplied their stake by", message)
+    found = failed.value.result
+    assert found.evidence >= found.needed
