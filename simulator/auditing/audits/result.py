@@ -88,9 +88,8 @@ class AuditResult:
             bounds.append(f"delta >= {self.delta:.6g} at epsilon = {self.at_epsilon:.6g}")
         if self.violated and self.evidence >= self.needed:
             bounds.append(
-                f"bets on {self.kind} have multiplied their stake by {_power(self.evidence)}, "
-                f"where the claim allows {_power(self.needed)} with probability "
-                f"{_power(-self.needed)}"
+                f"bets on {self.kind} against the claim: stake times {_power(self.evidence)}, "
+                f"where {_power(self.needed)} has probability {_power(-self.needed)} at most"
             )
         return bounds
 
