@@ -12,6 +12,7 @@ from experiments.stages import ROOT
 from simulator.theory import ResidueFilter
 from simulator.worst import certified_filter
 from simulator.worst.filters.admitted import most_rounds, published_rounds, rounds_admitted
+from simulator.worst.filters.certificate_format import digest_of
 from simulator.worst.filters.schedules import planned_rounds
 
 PAGE = (ROOT / "experiments/site/pages/howto/deploy.md").read_text("utf-8")
@@ -61,6 +62,11 @@ def test_the_table_program_admits_what_the_certificate_does(tmp_path):
         found = int(printed(program.replace("0.02", str(size)), tmp_path))
         assert found == planned_rounds(replace(filter_, basic=False), "pure", size)
         assert size != 0.02 or f"# {found}, the most" in TABLE
-    (tmp_path / "filter.json").write_text(json.dumps(filter_.certificate() | {"rows": 999}))
-    with pytest.raises(subprocess.CalledProcessError):
-        printed(program, tmp_path)
+    own = filter_.certificate()
+    for changed in ({"rows": 999}, {"moves": [m | {"falls": [[1, 1]]} for m in own["moves"]]}):
+        for digest in (own["digest"], digest_of(own | changed)):
+            document = own | changed | {"digest": digest}
+            (tmp_path / "filter.json").write_text(json.dumps(document))
+            with pytest.raises(subprocess.CalledProcessError) as refused:
+                printed(program, tmp_path)
+            assert refused.value.stderr == "filter.json is not the certificate that was verified\n"

@@ -56,7 +56,7 @@ Lemmas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -80,8 +80,8 @@ DIGITS = 60
 UP = 1.0 + 2.0**-50  # above the relative error of the few operations after which it is used
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 MOST_VALUES = 10**8  # of all rows, which are kept
-MOST_WORK = 10**12
-"""Most products of a weight and a value."""
+MOST_WORK = 10**12  # products of a weight and a value
+MOST_WEIGHTS = 5 * 10**5  # of all moves: four minutes, in so many digits
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ class Proved:
     admits: tuple[tuple[str, float, int], ...]
 
     def plain(self) -> dict[str, Any]:
-        """The same, as plain values, with cells (kind, low, high, fall), for each kind from 0 on.
+        """The same as plain values, with ``lines`` and cells (kind, low, high, fall) from 0 on.
 
         A round of a size above low, up to high, falls so far from the first row, by the inequality
         W_n >= A W_(n - fall) of lemma 5 that is the cell's own; 0 refuses.
         """
         names = ("epsilon", "delta", "rounds_delta", "digest", "rows", "squares")
-        found = {name: getattr(self.certificate, name) for name in names}
+        found = {name: getattr(self.certificate, name) for name in names} | {"says": self.lines()}
         cells = [(m.kind, m.low, m.size, m.falls[-1][1]) for m in self.certificate.moves]
         return {"reached": self.reached, **found, "cells": cells, "admits": self.admits}
 
@@ -151,7 +151,7 @@ def check(text: str) -> Proved:
     return Proved(read_, reached, tuple(admits))
 
 
-def in_turn(following: list[int], row: int, most: int) -> tuple[int, int]:
+def in_turn(following: Sequence[int], row: int, most: int) -> tuple[int, int]:
     """The row after at most so many rounds of one move, and how many of them are admitted."""
     for count in range(most):
         if row == 0 or following[row] < 0:
@@ -164,9 +164,7 @@ def follow(read_: Certificate) -> None:
     """Raise Refused unless the rounds of the plan are admitted, in its order."""
     row = read_.rows
     for kind, size, rounds in read_.plan:
-        move = read_.covering(kind, size)
-        require(move is not None, "plan: a round that no move covers")
-        row, count = in_turn(move.following(read_.rows) if move else [], row, rounds)
+        row, count = in_turn(read_.covering(kind, size).following(read_.rows), row, rounds)
         require(count == rounds, "plan: a round of it is refused")
 
 
@@ -175,11 +173,13 @@ def delta_of(read_: Certificate) -> float:
     step, points = Decimal(read_.step), read_.last - read_.first + 1
     pool = Decimal(read_.squares) + Decimal(read_.floor)
     wide = [gaussian(pool, step)] if pool else []
-    moves = [(m.following(read_.rows), mean) for m in read_.moves for mean in means(m, step)]
+    moves: list[tuple[Sequence[int], Mean]] = []
+    for m in read_.moves:
+        moves += [(m.following(read_.rows), mean) for mean in means(m, step)]
+        require(sum(mean.work for _, mean in moves) <= MOST_WEIGHTS, "grid: too fine for all moves")
     every = [mean for _, mean in moves] + wide
     pad = max(mean.reach for mean in every) + 2
-    many = (read_.rows + 1) * (points + 2 * pad)
-    require(many <= MOST_VALUES, "grid: too many rows or points")
+    require((read_.rows + 1) * (points + 2 * pad) <= MOST_VALUES, "grid: too many rows or points")
     work = sum(mean.work for mean in every) * read_.rows * points
     require(work <= MOST_WORK, "moves: too many for the rows and points")
     rows = ProofRows(read_.rows, read_.step, (read_.first, read_.last), pad)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
@@ -63,13 +64,13 @@ class Move:
         """The sigma of sampled Gaussians, 0 of other kinds."""
         return float(self.kind.partition(":")[2] or 0.0)
 
-    def following(self, rows: int) -> list[int]:
+    def following(self, rows: int) -> array[int]:
         """The row after each row 0, ..., ``rows``, or -1 where the round is refused."""
-        found = [-1] * (rows + 1)
+        found = array("i", [-1]) * (rows + 1)
         for place, (first, fall) in enumerate(self.falls):
             last = self.falls[place + 1][0] if place + 1 < len(self.falls) else rows + 1
             if fall:
-                found[first:last] = range(first - fall, last - fall)
+                found[first:last] = array("i", range(first - fall, last - fall))
         return found
 
 
@@ -103,9 +104,11 @@ class Certificate:
     last: int
     digest: str
 
-    def covering(self, kind: str, size: float) -> Move | None:
-        """The move of a round, whose inequality covers it; None where there is none."""
-        return next((m for m in self.moves if m.kind == kind and m.low < size <= m.size), None)
+    def covering(self, kind: str, size: float) -> Move:
+        """The move of a planned round, whose inequality covers it. Raises Refused without one."""
+        fit = [m for m in self.moves if m.kind == kind and m.low < size <= m.size]
+        require(bool(fit), "plan: a round that no move covers")
+        return fit[0]
 
 
 def read(text: str) -> Certificate:

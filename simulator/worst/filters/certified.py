@@ -55,8 +55,8 @@ class CertifiedFilter(Filter):
     Row n is what an adversary can reach if the plan's last n rounds are left. A round that follows
     the plan falls one row. Any other falls to the largest row from which it gains nothing, whatever
     the answers were: so the adversary may leave the plan at any time, and its order counts. Made by
-    :func:`~simulator.worst.filters.plans.certified_filter`. Other numbers are checked when the
-    promise is first used as a bound, and refused there if they prove nothing.
+    :func:`~simulator.worst.filters.plans.certified_filter`. Files and texts are verified when they
+    are read, other numbers when the promise is first used as a bound.
 
     Attributes
     ----------
@@ -363,20 +363,18 @@ def read_certificate(path: str | PathLike[str]) -> str:
 
 
 def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
-    """The filter of a certificate file; its numbers are checked when its promise is used.
+    """The filter of a certificate file, which is verified.
 
-    Raises InvalidInput for a file that is no certificate, or that was changed.
+    Raises InvalidInput for a file that is no certificate, that was changed, or proves nothing.
     """
-    text = read_certificate(path)
     try:
-        found = certificate_format.read(text)
+        return _verified(certificate_format.read(read_certificate(path)))
     except certificate_format.Refused as error:
-        raise InvalidInput(f"{path} is not a certificate of a filter: {error}") from None
-    return CertifiedFilter.of(found)
+        raise InvalidInput(f"{path} proves nothing: {error}") from None
 
 
 def parse_certified(values: str) -> CertifiedFilter:
-    """Read a certificate's file, or what ``str()`` writes after ``certified:``.
+    """Read a certificate's file, or what ``str()`` writes after ``certified:``, and verify it.
 
     Raises InvalidInput on anything else.
     """
@@ -384,9 +382,16 @@ def parse_certified(values: str) -> CertifiedFilter:
         return read_certified(values)
     basic = not values.endswith(ROWS_ONLY)
     try:
-        found = certificate_format.read(values.removesuffix(ROWS_ONLY))
+        return _verified(certificate_format.read(values.removesuffix(ROWS_ONLY)), basic=basic)
     except certificate_format.Refused as error:
         raise InvalidInput(
-            f"certified:{values:.60} is neither certified:FILE.json nor a certificate: {error}"
+            f"certified:{values:.60} is neither certified:FILE.json nor a certificate that proves "
+            f"something: {error}"
         ) from None
-    return CertifiedFilter.of(found, basic=basic)
+
+
+def _verified(found: Certificate, *, basic: bool = True) -> CertifiedFilter:
+    """The filter of a certificate. Raises Refused where it proves nothing."""
+    filter_ = CertifiedFilter.of(found)
+    proof(filter_)
+    return replace(filter_, basic=basic)

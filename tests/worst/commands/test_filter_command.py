@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from simulator.worst.filters.certificate_format import digest_of
 from simulator.worst.filters.plot import plot_filters
 
 MAKE = ("filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6")
@@ -48,6 +49,7 @@ def test_what_verify_prints_is_what_was_checked(dpcompose, folder):
     sizes = [size for _, size, _ in proved["admits"]]
     assert sizes[-1] == ends[-1][1]
     said = dpcompose("filter", "verify", folder / "filter.json").out.splitlines()
+    assert proved["says"] == said
     assert said[1].startswith(f"  pure: eps up to {sizes[-1]!r}; admits ")
     assert said[-1] == f"digest: {document['digest']}"
 
@@ -63,6 +65,18 @@ def test_a_changed_certificate_is_refused_with_exit_code_1(dpcompose, folder):
     assert (found["proved"], found["refused"]) == (None, "it was changed: wrong digest")
     play = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 5, "--trials", 50)
     assert "was changed" in dpcompose(*play, "--filter", f"certified:{other}").complaint
+
+
+def test_a_forged_certificate_is_refused_before_a_round_is_played(dpcompose, folder):
+    document = json.loads((folder / "filter.json").read_text())
+    for move in document["moves"]:
+        move["falls"] = [[1, 1]]
+    path = folder / "forged.json"
+    path.write_text(json.dumps(document | {"digest": digest_of(document)}))
+    play = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 5, "--trials", 50)
+    for command in (play, ("worst-case", "--menu", "randomized-response:0.1", "--epsilon", 1)):
+        complaint = dpcompose(*command, "--filter", f"certified:{path}").complaint
+        assert f"{path} proves nothing: the rows reach" in complaint
 
 
 def test_pure_rounds_without_a_plan_have_the_residue_filter(dpcompose):

@@ -341,6 +341,15 @@ def test_a_gaussian_that_the_lattice_does_not_hold_is_refused_at_once(square, st
         certificate_check.gaussian(Decimal(square), Decimal(step))
 
 
+def test_many_moves_of_wide_laws_are_refused_before_hours_of_kernels(monkeypatch):
+    document = base("pooled")
+    text = json.dumps(document | {"digest": digest_of(document)})
+    weights = sum(k.work for m in read(text).moves for k in KERNELS(m, Decimal(read(text).step)))
+    for most, refused in ((weights, False), (weights - 1, True)):
+        monkeypatch.setattr(certificate_check, "MOST_WEIGHTS", most)
+        assert (verdict(json.loads(text))[1] == "grid: too fine for all moves") == refused
+
+
 def test_the_rounding_of_the_sum_of_deltas_is_not_given_away():
     """Sums of epsilons and of deltas are each compared within their own rounding."""
     document = base("pure") | {"delta": 0.9, "rounds_delta": 0.5}
