@@ -76,7 +76,7 @@ def test_views_are_told_in_words_and_in_json(dpcompose):
 
 def test_splitting_is_drawn_at_its_point_alone(dpcompose, tmp_path):
     path = tmp_path / "drawn.png"
-    call = (*TAIL, "--epsilon", 0.5, "--method", "splitting", "--plot", path)
+    call = (*TAIL, "--epsilon", 0.5, "--method", "splitting", "--trials", 400, "--plot", path)
     assert "splitting" in dpcompose(*call).out
     assert path.stat().st_size > 1000
 
