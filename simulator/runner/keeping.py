@@ -50,7 +50,7 @@ class EveryLoss:
 
     def sample(self) -> LossSample:
         """The sample of all losses."""
-        return LossSample.of(self.losses, self.block_size)
+        return LossSample.of(self.losses)
 
     def weighted(self) -> WeightedSample | None:
         """The sample of all losses with their weights, or None without weights."""

@@ -51,6 +51,32 @@ def test_bounded_means(method, name):
     assert_covers(lambda rng: ends(method(draw(rng), CONFIDENCE)), mean, RATE)
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("hits", [15, 300])
+def test_means_of_samples_with_cells_of_candidates(hits):
+    """2,500 trials, which is enough for ``betting`` to divide the candidates into cells."""
+
+    def interval(rng):
+        return ends(betting_interval((rng.random(2500) < hits / 2500) * 1.0, CONFIDENCE))
+
+    assert_covers(interval, hits / 2500, RATE, repetitions=600)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("eps", [0.5, 2.0])
+def test_delta_and_epsilon_with_cells(eps):
+    truth = gaussian_delta(eps)
+
+    def of_delta(rng):
+        return ends(delta(gaussian_losses(rng, 0, 2500), eps, 0, CONFIDENCE))
+
+    def of_epsilon(rng):
+        return ends(epsilon(gaussian_losses(rng, 0, 2500), truth, 0, CONFIDENCE))
+
+    assert_covers(of_delta, truth, RATE, repetitions=400)
+    assert_covers(of_epsilon, eps, RATE, repetitions=400)
+
+
 def test_half_the_betting_interval_is_caught():
     draw, mean = SAMPLES["uniform"]
     with pytest.raises(AssertionError, match="intervals miss"):

@@ -28,7 +28,8 @@ class Estimate:
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
     contribution over the sum; ``relative_standard_error`` is the estimated standard error over
     the value (infinite without a hit). ``widened`` is an upper bound on how much further out an
-    end, also of the guess, is than if every loss were known: 0 unless losses were binned.
+    end, also of the guess, is than if every loss were known and bets changed at the same trials: 0
+    unless losses were binned.
 
     ``float(estimate)`` is the value.
     """

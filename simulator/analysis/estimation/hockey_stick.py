@@ -9,7 +9,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.analysis.estimation.betting import METHOD, lower_limit, plug_in_bets, upper_limit
+from simulator.analysis.estimation.betting import (
+    ABOVE,
+    BELOW,
+    METHOD,
+    bets_on_mean,
+    lower_limit,
+    upper_limit,
+)
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_mean
 from simulator.analysis.estimation.inversion import Inversion, PlainCurve, relative_error_of_epsilon
 from simulator.engine.outcomes.loss_sample import Excess, LossSample, signed_sample
@@ -55,13 +62,13 @@ def mean_limits(found: Excess, alpha: float) -> tuple[float, float, float]:
 
     If losses were counted, the widening bounds the distance from the limits of every loss.
     """
-    bets = plug_in_bets(found.centre, alpha)
+    few, many = found.spread(found.low), found.spread(found.high)
+    above, below = bets_on_mean(few, alpha, ABOVE), bets_on_mean(many, alpha, BELOW)
+    lower, upper = lower_limit(few, alpha, above), upper_limit(many, alpha, below)
     if found.sample.exact:
-        return lower_limit(found.centre, alpha, bets), upper_limit(found.centre, alpha, bets), 0.0
-    lower = lower_limit(found.spread(found.low), alpha, bets)
-    upper = upper_limit(found.spread(found.high), alpha, bets)
-    best_lower = lower_limit(found.at(found.high), alpha, bets)
-    best_upper = upper_limit(found.at(found.low), alpha, bets)
+        return lower, upper, 0.0
+    best_lower = lower_limit(found.at(found.high), alpha, above)
+    best_upper = upper_limit(found.at(found.low), alpha, below)
     return lower, upper, max(best_lower - lower, upper - best_upper, 0.0)
 
 

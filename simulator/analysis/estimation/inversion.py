@@ -1,9 +1,9 @@
 """From the curve δ(ε) = E[W (1 - e^{ε-L})₊] back to ε: the point, and its confidence limits.
 
 The limits invert a test. For every ε the betting martingale tests "δ(ε) equals the target"; the
-bets of an epoch come from past epochs and do not depend on the ε under test, so wealth is
-monotone in ε, the ε that survive form an interval, and the true one survives with the stated
-probability. Testing many ε needs no correction, as only the test at the true ε can err.
+bets of an epoch come from past epochs and are those of the cell of ε under test, see ``betting``,
+so wealth is monotone in ε within a cell, and the true ε survives with the stated probability.
+Testing many ε needs no correction, as only the test at the true ε can err.
 """
 
 from __future__ import annotations
@@ -17,15 +17,25 @@ from typing import Protocol
 import numpy as np
 import scipy
 
-from simulator.analysis.estimation.betting import ABOVE, BELOW, Bets, Wealth, bet_sizes
+from simulator.analysis.estimation.betting import (
+    ABOVE,
+    BELOW,
+    Bets,
+    Course,
+    Wealth,
+    first_kept,
+    power_sums,
+)
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.outcomes.loss_sample import Excess, LossSample, excess
 from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.engine.outcomes.samples import Floats
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 
-_EPOCH_GROWTH = 2.0
-"""The ratio of the lengths of two epochs; few, because each inverts all trials before it."""
+_STEP = 1e-6
+"""The step of a numerical derivative in ε."""
+_INVERTED = 2.0
+"""Past trials are inverted anew where they have grown by this factor."""
 
 
 def point_epsilon(
@@ -224,47 +234,73 @@ class Inversion:
 
     def lower(self, point: float) -> float:
         """Every ε below this limit is rejected: there δ(ε) is above the target."""
-        gap = self._gap(ABOVE)
-        if gap(self.floor) < 0.0:
-            return self.floor
         high = min(point, self._largest())
-        if gap(high) >= 0.0:
+        found = self._first_kept(ABOVE, self.floor - 1.0, high)
+        if found == high:  # all are rejected up to the point
             return point
-        root = _root(gap, self.floor, high)
-        return max(self.floor, root - _outward(root))
+        return max(self.floor, found - _outward(found))
 
     def upper(self, point: float) -> float:
         """Every ε above this limit is rejected: there δ(ε) is below the target; may be +inf."""
-        gap = self._gap(BELOW)
         low, high = max(point, self.floor), self._largest()
-        if math.isinf(low) or gap(high) < 0.0:
+        if math.isinf(low):
             return math.inf
-        if gap(low) >= 0.0:
-            return low
-        root = _root(gap, low, high)
-        return root + _outward(root)
+        found = self._first_kept(BELOW, max(low, high) + 1.0, low)
+        if found > max(low, high):
+            return math.inf
+        return found if found == low else found + _outward(found)
 
-    def _gap(self, side: int) -> Callable[[float], float]:
-        """Log-wealth above the rejection threshold, as a function of ε."""
-        bets, threshold = self._bets, math.log(1.0 / self.alpha)
+    def _first_kept(self, side: int, far: float, near: float) -> float:
+        """The first ε from ``far`` to ``near`` that is not rejected."""
+        bets, threshold = self._bets(side), math.log(1.0 / self.alpha)
 
-        def gap(epsilon: float) -> float:
-            return Wealth(self.curve.excess(epsilon), bets).log_peak(self.target, side) - threshold
+        def evidence(epsilon: float, sizes: Floats) -> float:
+            wealth = Wealth(self.curve.excess(epsilon), bets.starts)
+            return wealth.log_peak(self.target, side, sizes) - threshold
 
-        return gap
+        return first_kept(evidence, bets, far, near, _root)
+
+    def _bets(self, side: int) -> Bets:
+        """The bets of one side; a larger ε has a smaller excess."""
+        course = self._course
+        if course.fork is None:
+            return course.common(side)
+        begin = int(course.starts[course.fork])
+        past = self.curve.first(begin)
+        suggestion = past.suggestion(self.target)
+        if not self.floor < suggestion < self._largest():
+            return course.common(side)
+        found = past.excess(suggestion)
+        slope = (past.excess(suggestion + _STEP).mean() - found.mean()) / _STEP
+        if not slope < 0.0:
+            return course.common(side)
+        step = found.deviation() / math.sqrt(course.length) / -slope
+        offsets = course.offsets(side)
+        ends = suggestion + step * offsets
+        ends = ends[(ends > self.floor) & (ends < self._largest())]
+        every = self.curve.first(self.trials)
+        sums = np.array([power_sums(every.excess(end), course.starts) for end in ends.tolist()])
+        if not ends.size:
+            return course.common(side)
+        means = np.full(ends.size, self.target)
+        return course.bets(side, ends, means, np.moveaxis(sums, 0, 1))
+
+    @property
+    def trials(self) -> int:
+        """The number of trials."""
+        return self.curve.trials
 
     @cached_property
-    def _bets(self) -> Bets:
-        trials = self.curve.trials
-        starts = epoch_starts(self.curve.excess(self.floor), _EPOCH_GROWTH)
+    def _course(self) -> Course:
+        starts = epoch_starts(self.curve.excess(self.floor))
         starts = np.unique(np.append(starts, self.start))
-        moments = np.array([self._moments(int(end)) for end in starts[:-1]]).T
-        seen = starts[:-1].astype(np.float64)
-        length = max(trials - self.start, 1)
-        left = np.minimum((trials - seen) / length, 1.0)
-        above, below = bet_sizes(seen, moments, length, self.alpha, left)
-        open_ = starts[:-1] >= self.start
-        return Bets(starts, np.where(open_, above, 0.0), np.where(open_, below, 0.0))
+        moments = np.empty((3, starts.size - 1))
+        inverted = 0
+        for epoch, end in enumerate(starts[:-1].tolist()):
+            if epoch == 0 or end >= _INVERTED * inverted:
+                now, inverted = np.array(self._moments(end)), max(end, 1)
+            moments[:, epoch] = now * (end / inverted)
+        return Course.of(starts, moments, self.alpha, self.start)
 
     def _moments(self, end: int) -> tuple[float, float, float]:
         """Power sums of the first ``end`` weighted excesses at the ε that these trials suggest."""

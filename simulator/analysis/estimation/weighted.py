@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulator.analysis.estimation.betting import (
+    ABOVE,
+    BELOW,
     METHOD,
-    Bets,
+    bets_on_mean,
     lower_limit,
-    plug_in_bets,
     upper_limit,
 )
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_log_mean
@@ -212,10 +213,11 @@ class RoundedLimit(NamedTuple):
     inward: float
 
 
-def lower_of(found: Excess, alpha: float, bets: Bets | None = None) -> RoundedLimit:
-    """Lower limit of the mean, failing with probability at most ``alpha``."""
-    bets = bets or plug_in_bets(found.centre, alpha)
-    outward = lower_limit(found.spread(found.low), alpha, bets)
+def lower_of(found: Excess, alpha: float, begin: int = 0) -> RoundedLimit:
+    """Lower limit of the mean, failing with probability at most ``alpha``; bets from ``begin``."""
+    few = found.spread(found.low)
+    bets = bets_on_mean(few, alpha, ABOVE, begin)
+    outward = lower_limit(few, alpha, bets)
     exact = found.sample.exact
     return RoundedLimit(
         outward, outward if exact else lower_limit(found.at(found.high), alpha, bets)
@@ -224,8 +226,9 @@ def lower_of(found: Excess, alpha: float, bets: Bets | None = None) -> RoundedLi
 
 def upper_of(found: Excess, alpha: float) -> RoundedLimit:
     """Upper limit of the mean of a function in [0, 1], failing likewise."""
-    bets = plug_in_bets(found.centre, alpha)
-    outward = upper_limit(found.spread(found.high), alpha, bets)
+    many = found.spread(found.high)
+    bets = bets_on_mean(many, alpha, BELOW)
+    outward = upper_limit(many, alpha, bets)
     exact = found.sample.exact
     return RoundedLimit(
         outward, outward if exact else upper_limit(found.at(found.low), alpha, bets)
@@ -240,10 +243,8 @@ def lower_from_pilot(sample: LogSample, alpha: float) -> RoundedLimit:
         return RoundedLimit(0.0, 0.0)
     start = found_hits[0]
     scale = scales[start]
-    found = sample.scaled(scale)
-    bets = plug_in_bets(found.centre, alpha)
-    bets = replace(bets, above=np.where(bets.starts[:-1] >= start, bets.above, 0.0))
-    return RoundedLimit(*(limit * math.exp(scale) for limit in lower_of(found, alpha, bets)))
+    limits = lower_of(sample.scaled(scale), alpha, start)
+    return RoundedLimit(*(limit * math.exp(scale) for limit in limits))
 
 
 def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:

@@ -76,15 +76,29 @@ class Points:
         return round(float(self.counts[self.values != 0.0].sum()))
 
 
-def epoch_starts(sample: Points, growth: float) -> NDArray[np.intp]:
+_FROM_START, _FROM_END = 1.1, 1.2
+"""The ratios of the distances of two successive starts of epochs from an end."""
+_FINEST = 1000
+"""Epochs near the end have at least one trial in so many."""
+
+
+def epoch_starts(sample: Points) -> NDArray[np.intp]:
     """First trial of every epoch, then the number of trials.
 
-    The distances of successive starts from the first trial, and from the last, grow by ``growth``.
+    The distances of successive starts from the first trial, and from the last, grow geometrically.
     After the trials that are known one by one there is one epoch from cut to cut.
     """
-    distances = [0]
-    while distances[-1] < sample.head:
-        distances.append(min(sample.head, max(distances[-1] + 1, int(distances[-1] * growth))))
-    from_end = [] if sample.cuts else [sample.head - distance for distance in distances]
+    head = sample.head
+    from_start = _distances(head, 1, _FROM_START)
+    from_end = (
+        [] if sample.cuts else [head - d for d in _distances(head, head // _FINEST, _FROM_END)]
+    )
     later = [trials for trials, _ in sample.cuts[1:]]
-    return np.unique(np.array([*distances, *from_end, *later], dtype=np.intp))
+    return np.unique(np.array([*from_start, *from_end, *later], dtype=np.intp))
+
+
+def _distances(most: int, least: int, growth: float) -> list[int]:
+    found = [0]
+    while found[-1] < most:
+        found.append(min(most, max(found[-1] + max(least, 1), int(found[-1] * growth))))
+    return found
