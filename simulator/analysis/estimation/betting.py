@@ -31,6 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -244,7 +245,7 @@ def _least_gain(bets: Floats, means: Floats, trials: float, sums: Sums) -> Float
     upward = count * np.log1p(np.maximum(share, 0.0) * size)
     down = np.minimum(share, 0.0)
     downward = down * (first - second) + second * np.log1p(np.maximum(down, -_NEARLY))
-    return trials * base + upward + downward
+    return np.asarray(trials * base + upward + downward)
 
 
 def course_of(sample: Points, alpha: float, begin: int = 0) -> Course:
@@ -382,12 +383,15 @@ def first_kept(
         if evidence(end, sizes) < 0.0:
             if evidence(before, sizes) < 0.0:
                 return before
-            within = sorted((before, end))
-            return root(lambda candidate, sizes=sizes: evidence(candidate, sizes), *within)
+            return root(partial(_of_sizes, evidence, sizes), *sorted((before, end)))
         if end == near:
             break
         before = end
     return near
+
+
+def _of_sizes(evidence: Evidence, sizes: Floats, candidate: float) -> float:
+    return evidence(candidate, sizes)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
