@@ -107,7 +107,7 @@ PRIVATE = ("core", "externals")
 DOCUMENTED = {"os._exit", "sys._getframe"}
 """Names of the standard library's manual that begin with an underscore."""
 
-GATED = {"engine/compiled/stored_code.py", "runner/lifetime.py"}
+GATED = {"runner/lifetime.py"}
 """Modules that may use private names, behind a look at the version and with a public fallback."""
 
 

@@ -25,8 +25,7 @@ ONLY = {
     "pytest": ("simulator.auditing.pytest_plugin",),
     "numba": (
         "simulator.engine.compiled.compiling",
-        "simulator.engine.compiled.plain_kernel",
-        "simulator.engine.compiled.stored_code",
+        "simulator.engine.compiled.machine_code",
     ),
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""

@@ -17,7 +17,7 @@ from experiments.benchmarks.measure import Line, alternately, fresh
 from simulator import simulate
 from simulator.adversaries import Rule, registry
 from simulator.data import ADD_REMOVE
-from simulator.engine.compiled.compiling import numba_compile
+from simulator.engine.compiled.compiling import numba_callable, numba_compile
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.errors import InvalidInput
 from simulator.mechanisms import Free, ScalarMechanism
@@ -136,7 +136,7 @@ def rule_plays(rule: Rule, family: Guarantee, total: int) -> Callable[[], None]:
 
 def beside_a_loop(name: str, rule: Rule, family: Guarantee, loop: loops.Loop) -> Line:
     """A rule beside a loop written by hand for it, with its numbers as constants."""
-    compiled = numba_compile(loop)
+    compiled = numba_callable(numba_compile(loop))
     total = TRIALS * ROUNDS // 4
     losses = np.empty(total // ROUNDS)
     coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))

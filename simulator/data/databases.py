@@ -159,9 +159,25 @@ class Database:
         if near is None or self._step is None or near._text is None:
             return None
         _, record, (before, after) = self._step
-        if before:  # by the record that is held: 1 and True are equal
-            record = next((r for r in near._counts if r is record or r == record), record)
-        return multisets.moved(near._text, record, (before, after))
+        return multisets.moved(
+            near._text, near._held(record) if before else record, (before, after)
+        )
+
+    def _held(self, record: Hashable) -> Hashable:
+        """The record as this database holds it: 1 and True are equal."""
+        if type(record) in (str, bytes):
+            return record
+        return next((r for r in self._counts if r is record or r == record), record)
+
+    def change_to(self, other: Database) -> tuple[Hashable, int] | None:
+        """The record, and by how much its count changes, where one step was made to ``other``.
+
+        None where the step is not known: the contents have to be compared.
+        """
+        if other._step is None or other._step[0]() is not self:
+            return None
+        _, record, (before, after) = other._step
+        return self._held(record) if before else record, after - before
 
     def __len__(self) -> int:
         return self._size
@@ -234,6 +250,10 @@ def count_changes(database_0: Database, database_1: Database) -> Mapping[Hashabl
 
     Cached for recent pairs: an adaptive adversary sends new queries on the same databases.
     """
+    if (step := database_0.change_to(database_1)) is not None:
+        return MappingProxyType({step[0]: step[1]} if step[1] else {})
+    if (step := database_1.change_to(database_0)) is not None:
+        return MappingProxyType({step[0]: -step[1]} if step[1] else {})
     before, after = dict(database_0.records()), dict(database_1.records())
     changed = {record for record, _ in before.items() ^ after.items()}
     # in the order of the records, so that the error text is the same in every process

@@ -91,21 +91,25 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     needed = s.sampling is not None or kept < s.trials_in(block) or s.observes
     family = Challenges(s, b, losses_needed=needed)
     begin = Trial if s.sampling is None else partial(TiltedTrial, Tilting.of(s, b))
-    losses, log_weights = np.empty(s.trials_in(block)), np.empty(s.trials_in(block))
+    losses, log_weights = [], []
     trace = np.zeros((3, s.rounds)) if s.trace else None
     views = []
-    for t in range(len(losses)):
-        number, stood = block * s.block_size + t, record(coins) if t < kept else ()
-        trial = begin(number, coins, noise, s.filter, keep_answers=t < kept, keep_path=s.trace)
+    first = block * s.block_size
+    for number in range(first, first + s.trials_in(block)):
+        keeps = number - first < kept
+        stood = record(coins) if keeps else ()
+        trial = begin(number, coins, noise, s.filter, keep_answers=keeps, keep_path=s.trace)
         play_trial(family, trial)
-        losses[t], log_weights[t] = trial.loss, trial.log_weight
+        losses.append(trial.loss)
+        log_weights.append(trial.log_weight)
         if trial.answers is not None:
             views.append(View(b, number, stood, tuple(trial.answers)))
         if trace is not None:
             add_path(trace, np.array(trial.path))
+    found = np.array(losses, dtype=np.float64)
     return Outcome(
-        b, block, -losses if family.exchanged else losses, trace, tuple(views),
-        log_weights=None if s.sampling is None else log_weights,
+        b, block, -found if family.exchanged else found, trace, tuple(views),
+        log_weights=None if s.sampling is None else np.array(log_weights, dtype=np.float64),
         challenges=tuple(family.met.values()),
     )  # fmt: skip
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 import sys
-from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -51,7 +50,7 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
     count = repeated_trials(s)
     if outcome.block or not count:
         return ""
-    few = replace(s, trials=count, keep_views=min(count, s.keep_views), trace=False)
+    few = s.beginning(count)
     again, consumed = watched(few, outcome.experiment)
     if "random" in consumed and not calls_random(few, outcome.experiment):
         consumed.remove("random")
@@ -150,6 +149,4 @@ def comparable(state: object) -> object:
     """A state with its arrays as bytes, which can be compared."""
     if isinstance(state, dict):
         return {name: comparable(part) for name, part in state.items()}
-    if isinstance(state, tuple):
-        return tuple(map(comparable, state))
     return state.tobytes() if isinstance(state, np.ndarray) else state

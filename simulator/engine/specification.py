@@ -195,6 +195,13 @@ class Specification:
                 return str(named)
         return type(self.adversary).__name__
 
+    def beginning(self, trials: int) -> Specification:
+        """The play of the first so many trials of block 0, without a trace; of the same draws."""
+        few = object.__new__(type(self))
+        views = min(trials, self.keep_views)
+        few.__dict__.update(self.__dict__, trials=trials, keep_views=views, trace=False)
+        return few
+
     def describe(self) -> dict[str, Any]:
         """The names and numbers that name the play; equal descriptions have equal draws."""
         return {

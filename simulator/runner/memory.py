@@ -27,6 +27,8 @@ def available_bytes() -> int | None:
 
 def affordable(workers: int, at_once: int | None = None) -> int:
     """How many of ``workers`` processes fit into memory, at least one."""
+    if workers <= 1:
+        return workers
     free = available_bytes() if at_once is None else at_once
     return workers if free is None else max(1, min(workers, free // WORKER_BYTES))
 

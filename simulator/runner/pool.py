@@ -186,6 +186,15 @@ def parallel(
     if processes:
         play.pickled  # noqa: B018 (raises here rather than in the pool)
 
+    # A kernel in the main thread delays Ctrl-C to the end of its block: if a trial is long, a
+    # single job is played in another thread, one block at a time.
+    in_thread = jobs == 1 and preferred == "threads" and s.rounds > RULE_BLOCK_ROUNDS
+    if jobs == 1 and not in_thread:
+        for key in keys:
+            in_flight[key] = None
+            yield play(*key)
+        return
+
     # Threads may play blocks faster than these are stored, and joblib would queue them without
     # limit: the threads wait, to bound the memory.
     room = threading.Semaphore(QUEUED_BLOCKS * jobs)
@@ -199,9 +208,6 @@ def parallel(
             in_flight[key] = None
             yield joblib.delayed(play if processes else play_with_room)(*key)
 
-    # A kernel in the main thread delays Ctrl-C to the end of its block: if a trial is long, a
-    # single job is played in another thread, one block at a time.
-    in_thread = jobs == 1 and preferred == "threads" and s.rounds > RULE_BLOCK_ROUNDS
     pool = joblib.Parallel(
         n_jobs=2 if in_thread else jobs,
         pre_dispatch=1 if in_thread else "2 * n_jobs",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, count_changes
 from simulator.data.tables import read_csv
 from simulator.foundations.errors import InvalidInput
 from tests.helpers.exploring import examples
@@ -266,3 +266,19 @@ def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
     path = tmp_path / "excel.csv"
     path.write_text("age\n41\n", encoding="utf-8-sig")
     assert read_csv(path, ["age"]) == [(41.0,)]
+
+
+@pytest.mark.parametrize("big", [{"a": 2, "b": 1, 1: 3}, {1: 1}])
+@pytest.mark.parametrize(
+    "change",
+    [lambda d: d.add("a"), lambda d: d.remove(True), lambda d: d.add("new", 4), lambda d: d.add(1),
+     lambda d: d.add("a", 0), lambda d: d.replace(1, "b")],
+)  # fmt: skip
+def test_a_step_that_is_known_changes_what_the_contents_say(big, change):
+    before = Database(big)
+    after = change(before)
+    anew = Database(dict(before.records())), Database(dict(after.records()))
+    for one, other in ((0, 1), (1, 0)):
+        known = count_changes((before, after)[one], (before, after)[other])
+        compared = count_changes(anew[one], anew[other])
+        assert [*map(repr, known.items())] == [*map(repr, compared.items())]

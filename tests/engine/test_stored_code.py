@@ -4,17 +4,21 @@ A process of its own plays each time: a kernel that is loaded is not loaded agai
 """
 
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import simulator
 from simulator.engine.compiled import stored_code
-from simulator.engine.compiled.stored_code import FORMAT, packed, unmarked, unpacked
+from simulator.engine.compiled.compiling import numba_compile
+from simulator.engine.compiled.machine_code import Code, Loaded, NotStored, code_of, words_of
+from simulator.engine.compiled.stored_code import FORMAT, packed, unpacked
 from simulator.errors import InvalidInput
 from simulator.foundations.private_folder import PrivateFolder
 from simulator.mechanisms import laplace
@@ -61,7 +65,8 @@ def test_a_stored_kernel_plays_the_same_bits(entry):
     cache, fresh, file = entry
     assert cache.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
-    assert played(cache, PLAY) == (fresh, 0)
+    imported = "import sys; print('numba' in sys.modules)"
+    assert played(cache, f"{PLAY}\n{imported}") == ([*fresh, "False"], 0)
     assert list(cache.iterdir()) == [file]
 
 
@@ -128,13 +133,15 @@ def test_a_changed_constant_setting_or_version_has_another_name(monkeypatch):
     changed = laplace._sample.__code__.replace(co_name="x")
     for where, value in (
         ("simulator.engine.compiled.stored_code.FORMAT", "another"),
-        ("numba.config.OPT", 1),
-        ("numba.__version__", "another"),
+        ("simulator.engine.compiled.stored_code.version", lambda name: "another"),
         ("simulator.mechanisms.laplace._sample.__code__", changed),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(where, value)
             names.add(name())
+    with monkeypatch.context() as patch:
+        patch.setenv("NUMBA_OPT", "1")
+        names.add(name())
     assert None not in names
     assert len(names) == 6
     assert name() == whole
@@ -173,7 +180,7 @@ def test_two_processes_at_once(tmp_path):
 
 
 def test_kernels_of_several_processes_play_in_one(entry):
-    """numba counts symbols from 1 in every process: without marks they would be the same."""
+    """numba counts symbols from 1 in every process, so symbols of several kernels are the same."""
     cache, fresh, _ = entry
     other, count = played(cache, PLAY.replace("0.5", "0.25"))
     assert count == 1
@@ -201,28 +208,50 @@ def test_what_numba_has_no_digest_of_has_no_name():
     assert stored_code.name_of(step=written["f"])
 
 
-def test_symbols_without_a_mark_are_found():
-    code = """
-@.const.name = internal constant [3 x i8] c"abc"
-@numba.dynamic.globals.7 = linkonce global ptr null
-@_ZN08NumbaEnv_v123 = common global ptr null
-define linkonce_odr void @NRT_incref(ptr %0) {
-define linkonce_odr noundef i64 @_ZN4stepB4v123E(i64 %x) {
-define linkonce_odr noundef i64 @_ZN4stepB2v7E(i64 %x) {
-define ptr @_ZN7cpython6kernelB4v123E(ptr %0) {
-define internal void @local(i64 %x) {
-declare i64 @printf(ptr)
-"""
-    assert unmarked(code, "123") == ["numba.dynamic.globals.7", "_ZN4stepB2v7E"]
-    assert len(unmarked(code, "999")) == 5
-
-
-@pytest.mark.parametrize("files", [{"kernel.a-1.nbi": b"1", "kernel.a-1.1.nbc": b"\n23"}, {}])
-def test_an_entry_is_what_was_packed(files):
-    assert unpacked(packed(files, "a"), "a") == files
-    assert unpacked(packed(files, "a"), "b") is None
-    assert unpacked(packed({"../x.nbi": b""}, "a"), "a") is None
+def test_an_entry_is_what_was_packed():
+    code = Code("entry", ("exp", "pow"), b"\n23")
+    whole = packed(code, "a")
+    assert unpacked(whole, "a") == code
+    assert unpacked(whole, "b") is None
+    assert unpacked(whole.replace(b"exp", b"sin"), "a") is None
     assert unpacked(json.dumps({"format": FORMAT, "name": "a"}).encode() + b"\n", "a") is None
+
+
+def test_words_are_what_machine_code_reads():
+    noise, array = np.random.default_rng(1), np.zeros((2, 3))
+    kinds, words = words_of((1, True, -0.0, (array, (2,)), noise))
+    assert kinds == ("int", "bool", "float", ("tuple", (("float64", 2), ("tuple", ("int",)))),
+                     "generator")  # fmt: skip
+    address = noise.bit_generator.ctypes.state_address
+    assert words[:8] == [1, 1, -(2**63), array.ctypes.data, 2, 3, 2, address]
+    with pytest.raises(OverflowError):
+        words_of((2**63,))
+    for odd in (array.T, array.astype(np.float32), "a"):
+        with pytest.raises(NotStored):
+            words_of((odd,))
+
+
+@pytest.mark.sampled(n=2)
+@pytest.mark.parametrize(
+    ("made", "refused"),
+    [
+        ("0.5", ""),
+        ("math.gamma(array[0])", "numba_gamma"),
+        ("np.zeros(len(array))[0]", "NRT_"),
+        ("np.linalg.det(np.ones((2, 2)))", "NRT_|numba_"),
+    ],
+)
+def test_code_that_calls_numba_is_not_stored(made, refused):
+    written = {"np": np, "math": math}
+    exec(f"def kernel(array):\n x = {made}\n return 0, 0, 0, 0, x, 0.0, 0.0", written)
+    kernel, arguments = numba_compile(written["kernel"]), (np.ones(3),)
+    if not refused:
+        code = code_of(kernel, arguments)
+        assert set(code.needs) <= {"memset"}
+        assert Loaded(code)(words_of(arguments)[1]) == (0, 0, 0, 0, 0.5, 0.0, 0.0)
+        return
+    with pytest.raises(NotStored, match=refused):
+        code_of(kernel, arguments)
 
 
 def test_the_folder_is_named_or_off(monkeypatch, tmp_path):

@@ -4,17 +4,28 @@ The grammar has what people write and what compilers get wrong: nested loops wit
 rare branches, whole numbers near 2^63, -0.0, NaN, ties, division by zero, types that change.
 """
 
+import itertools
 import linecache
 import math
+import os
+import random
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from simulator import PureDP
 from simulator.adversaries.program.compiling import STOPPED, step_of
+from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.reading import read
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.compiled.compiling import make_callable
+from simulator.engine.compiled.programs import program_engine
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import DpcomposeError, NotApplicable
 
 PRELUDE = '''
 import math
@@ -348,3 +359,74 @@ def compared_steps(rule: Callable, played: list[list[float]], compiled: bool) ->
             ), f"round {i}: other coins"
             rounds += 1
     return rounds
+
+
+PLAYED = sequences(8, 25)
+FAMILY = PureDP(0.2)
+
+
+def agreed(seed: int, compiled: bool = False, step: bool = False) -> int | None:
+    """The rounds that agree on a program, or on a step; None where it is refused."""
+    author = Author(random.Random(seed).choice)
+    adversary = function_of(author.step_program() if step else author.program())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of numpy's scalars, as Python plays them
+        try:
+            return (compared_steps if step else compared)(adversary, PLAYED, compiled)
+        except NotRead:
+            return None
+
+
+def kernel_agreed(seed: int) -> bool:
+    """Play whole blocks by the compiled kernel and by Algorithm 1; False where it is refused."""
+    s = Specification(
+        function_of(Author(random.Random(seed).choice).program()), FAMILY, 40, 60,
+        seed=seed % 1000, keep_views=4, block_size=30,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            engine = program_engine(s)
+        except NotApplicable:
+            return False
+        for b, block in itertools.product((0, 1), range(s.blocks)):
+            ours, theirs = (
+                _outcome(play, s, b, block) for play in (engine.play_block, play_as_generator)
+            )
+            assert ours == theirs, f"experiment {b}, block {block}"
+    return True
+
+
+def _outcome(play: Callable, *block: object) -> object:
+    """A block's views and losses, to the bit; or the error."""
+    try:
+        found = play(*block)
+    except DpcomposeError as error:
+        return type(error), str(error)
+    return repr(found.views), found.losses.tobytes()
+
+
+def batch(first: int, last: int) -> int:
+    """Play the programs of some seeds compiled; print the differences, and the rounds that agree.
+
+    Returns 1 where something differs.
+    """
+    rounds = wrong = 0
+    for seed in range(first, last):
+        for name, play in (
+            ("compiled", lambda seed: agreed(seed, compiled=True) or 0),
+            ("a compiled step", lambda seed: agreed(seed, compiled=True, step=True) or 0),
+            ("a whole kernel", lambda seed: seed % 5 == 0 and kernel_agreed(seed)),
+        ):
+            try:
+                rounds += play(seed)
+            except Exception as error:  # whatever it is, the other programs are played
+                wrong = 1
+                print(f"seed {seed} differs, {name}: {type(error).__name__}: {error}")
+    print("rounds that agree:", rounds)
+    return wrong
+
+
+if __name__ == "__main__":
+    os.environ["DPCOMPOSE_CACHE"] = "off"
+    sys.exit(batch(*map(int, sys.argv[1:])))

@@ -7,10 +7,8 @@ Python.
 
 from __future__ import annotations
 
-import ctypes
 import math
 import operator
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -94,14 +92,12 @@ def among(x: Any, table: np.ndarray) -> bool:
     return False
 
 
-# A compiler replaces pow(x, 2.0) by x * x, which is rounded otherwise, unless it cannot see it.
-_pow = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).pow
-_pow.restype, _pow.argtypes = ctypes.c_double, (ctypes.c_double, ctypes.c_double)
-
-
 def float_power(x: float, y: float) -> float:
-    """Return x ** y by the library of C that CPython uses."""
-    return float(_pow(x, y))
+    """Return x ** y, infinite where it overflows; compiled it is C's pow, which CPython calls."""
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return math.inf
 
 
 HELPERS = {each.__name__: each for each in (

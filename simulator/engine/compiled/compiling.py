@@ -11,21 +11,41 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from simulator.adversaries.program.operations import float_power
+from simulator.engine.compiled.machine_code import POWER, of_c
+
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+}  # fmt: skip
+"""No interpreter lock, IEEE division, no fast-math; and nothing for calls by Python, which takes as
+long to compile as the function."""
+
+
 def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile with numba: no interpreter lock, IEEE division, no fast-math."""
+    """Compile with numba, to be called by compiled functions."""
     import numba  # takes a second to import, and generator adversaries do not need it
 
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    return numba.njit(**OPTIONS)(function)
 
 
 def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with numba, inlined: a call with a generator argument costs a reference count."""
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    return numba.njit(**OPTIONS, forceinline=True)(function)
+
+
+def numba_callable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with numba, to be called by Python."""
+    import numba
+
+    def called(*arguments):  # type: ignore[no-untyped-def]
+        return function(*arguments)
+
+    return numba.njit(nogil=True, error_model="numpy")(called)
 
 
 @cache
@@ -34,7 +54,37 @@ def make_callable(*functions: Callable[..., Any]) -> None:
     from numba.extending import register_jitable
 
     for function in functions:
-        register_jitable(function)
+        if function is float_power:
+            _call_pow_of_c()
+        else:
+            register_jitable(function)
+
+
+def _call_pow_of_c() -> None:
+    """Let compiled functions call C's pow where they call ``float_power``."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    of_c(POWER)
+
+    @intrinsic
+    def power_of_c(context, x, y):  # type: ignore[no-untyped-def]
+        def call(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            double = context.get_value_type(types.float64)
+            power = builder.module.globals.get(POWER)
+            if power is None:
+                power = ir.Function(builder.module, ir.FunctionType(double, [double] * 2), POWER)
+            return builder.call(power, arguments)
+
+        return types.float64(types.float64, types.float64), call
+
+    @overload(float_power)
+    def of_floats(x, y):  # type: ignore[no-untyped-def]
+        def power(x, y):  # type: ignore[no-untyped-def]
+            return power_of_c(x, y)
+
+        return power
 
 
 def numba_is_installed() -> bool:

@@ -7,10 +7,10 @@ families and rounds, share one. What a step takes from its surroundings is const
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,11 +148,16 @@ class CheckedKernel:
 @made_once(maxsize=64)
 def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
     try:
-        uninterrupted(lambda: importlib.import_module("numba"))
-        kernel = key.make(key.menu, numba_compile)
-        kernel = uninterrupted(lambda: kept(kernel, key.name(), key.try_out))
+        kernel = uninterrupted(lambda: _tried_out(key))
     except DpcomposeError:
         raise
     except Exception as error:  # numba raises many kinds of errors
         return key.make(key.menu, uncompiled), why(error)
     return CheckedKernel(kernel, lambda: key.make(key.menu, uncompiled)), ""
+
+
+def _tried_out(key: KernelKey) -> Callable[..., Any]:
+    """The kernel, loaded or compiled: it has been called on no trials."""
+    kernel = kept(partial(key.make, key.menu, numba_compile), key.name())
+    key.try_out(kernel)
+    return kernel

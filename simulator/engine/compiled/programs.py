@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.adversaries.program.operations import HELPERS
 from simulator.adversaries.program.rules import rule_of_generator
 from simulator.engine.algorithm_1 import play_as_generator
-from simulator.engine.compiled.compiling import make_callable, numba_is_installed
+from simulator.engine.compiled.compiling import numba_is_installed
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
-from simulator.foundations.uninterrupted import uninterrupted
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,6 @@ def program_engine(specification: Specification) -> ProgramEngine:
     if not numba_is_installed():
         raise NotApplicable("numba is not installed")
     rule = rule_of_generator(s.adversary, s.family, s.relation)
-    uninterrupted(lambda: make_callable(*HELPERS.values()))
     kind = Engine if s.sampling is None else TiltedEngine
     kernel = kind.build(rule, s.family, s.relation, s.filter)
     if kernel.complaint:

@@ -5,39 +5,29 @@ function that it calls, with the values that these close over and look up, and o
 write for the compiler; the versions of Python, numba, llvmlite and numpy; numba's settings; the
 processor. What no digest covers is not stored.
 
-numba itself writes and reads the code, by ``njit(cache=True)``, of a function whose file stands in
-a folder of its own. What it writes there becomes one file, with a checksum, as numba does not look
-whether its files are damaged.
-
-Two symbols of one name in one process are one function for the linker, and numba counts the names
-of a process from 1: code of two processes could call each other's functions. So the count begins
-at a random number, and code with a symbol that this number does not mark is not stored. The counter
-is a private name of numba; where another version has none by that name, nothing is stored.
+The code is loaded without numba, see :mod:`.machine_code`. A kernel that cannot be is compiled in
+every process.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
-import itertools
 import json
 import os
-import re
-import secrets
-import shutil
 import sys
-import tempfile
 import threading
-import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from simulator.engine.compiled.compiling import numba_callable
+from simulator.engine.compiled.machine_code import Code, Loaded, NotStored, code_of, words_of
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import open_regular
 from simulator.foundations.private_folder import PrivateFolder
 from simulator.identity.anatomy import plain
 from simulator.identity.fingerprint import Walk
@@ -47,22 +37,16 @@ VARIABLE, OFF = "DPCOMPOSE_CACHE", "off"
 """The environment variable that names the folder, and its value for none."""
 MOST, MOST_OF_ONE = 64 << 20, 16 << 20
 """Bytes of all entries and of one."""
-FORMAT = "dpcompose kernel 1"
+FORMAT = "dpcompose kernel 2"
 WRITERS = (
     "simulator.adversaries.program.compiling", "simulator.adversaries.program.operations",
-    "simulator.engine.compiled.compiling", "simulator.engine.compiled.steps", __name__,
+    "simulator.engine.compiled.compiling", "simulator.engine.compiled.machine_code",
+    "simulator.engine.compiled.steps", __name__,
 )  # fmt: skip
 """The modules that write for the compiler: what they add to a kernel, no function of it calls."""
-FILE, OPEN = "kernel.py", "open-"
-"""The file of a kernel's function, and how the folder begins in which it stands while in use."""
-_NUMBAS = re.compile(r"kernel\.[\w.-]+\.nb[ic]")
-_IRRELEVANT = {
-    "CACHE_DIR",
-    "CACHE_LOCATOR_CLASSES",
-    "NUMBA_NUM_THREADS",
-    "NUMBA_DEFAULT_NUM_THREADS",
-}
-_LOCAL = {"internal", "private", "external", "declare"}
+_SETTINGS = ".numba_config.yaml"
+"""The file of settings that numba reads in the current folder, besides environment variables."""
+_IRRELEVANT = {"NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES", "NUMBA_NUM_THREADS"}
 
 
 def store() -> PrivateFolder | None:
@@ -116,17 +100,27 @@ def surroundings() -> str:
     """The digest of the compiler: its version and settings, the processor, our code for it."""
     import llvmlite
     import llvmlite.binding as llvm
-    import numba
     import numpy as np
 
-    walk, config = Walk(inside=True), vars(numba.config)
-    settings = {n: config[n] for n in sorted(config) if n.isupper() and n not in _IRRELEVANT}
+    walk = Walk(inside=True)
+    named = {n: value for n, value in sorted(os.environ.items())
+             if n.startswith("NUMBA_") and n not in _IRRELEVANT}  # fmt: skip
     return _digest((
-        FORMAT, sys.version, sys.flags.optimize, numba.__version__, llvmlite.__version__,
+        FORMAT, sys.version, sys.flags.optimize, version("numba"), llvmlite.__version__,
         np.__version__, llvm.get_default_triple(), llvm.get_host_cpu_name(),
-        llvm.get_host_cpu_features().flatten(), repr(settings),
+        llvm.get_host_cpu_features().flatten(), named,
+        _settings_here(),
         [walk.digest(code) for name in WRITERS for code in _codes(name)],
     ))  # fmt: skip
+
+
+def _settings_here() -> bytes:
+    """The settings of the current folder, for which numba looks."""
+    try:
+        with open_regular(Path(_SETTINGS), "rb") as file:
+            return file.read(MOST_OF_ONE)
+    except (InvalidInput, OSError):
+        return b""
 
 
 def _codes(name: str) -> Iterator[Any]:
@@ -142,172 +136,102 @@ def _codes(name: str) -> Iterator[Any]:
             yield each, value
 
 
-@cache
-def mark() -> str | None:
-    """The digits that begin the number of every function compiled from now on; None: no marks."""
-    from numba.core import bytecode
-
-    identity: Any = getattr(bytecode, "FunctionIdentity", None)
-    if not isinstance(getattr(identity, "_unique_ids", None), itertools.count):
-        return None
-    digits = str(10**19 + secrets.randbelow(9 * 10**19))
-    identity._unique_ids = itertools.count(int(digits) * 10**9)
-    return digits
-
-
-def unmarked(code: str, digits: str) -> list[str]:
-    """The symbols in a text of LLVM that other code may share, and that the digits do not mark.
-
-    Those of numba's runtime are the same in all code of one version.
-    """
-    found = re.findall(r"^@(\S+) = (\w+)", code, re.MULTILINE)
-    lines = re.findall(r"^define (\w+)[^@\n]*@(\"[^\"]+\"|[\w.$]+)", code, re.MULTILINE)
-    found += [(name, linkage) for linkage, name in lines]
-    return [
-        name for name, linkage in found
-        if linkage not in _LOCAL and digits not in name and not name.startswith("NRT_")
-    ]  # fmt: skip
-
-
-_LOADED: dict[str, Any] = {}
+_LOADED: dict[str, Loaded] = {}
 _LOCK = threading.RLock()
 
 
-def kept(
-    kernel: Callable[..., Any], name: str | None, try_out: Callable[[Callable[..., Any]], None]
-) -> Callable[..., Any]:
-    """A kernel with its machine code: from the folder if it is there, compiled and stored if not.
+class StoredKernel:
+    """A kernel that is loaded from the folder when it is first called, compiled if it is not there.
 
-    ``try_out`` calls it on no trials, which compiles it. Without a name it is only compiled.
+    What cannot be stored numba calls.
+    """
+
+    def __init__(
+        self, make: Callable[[], Callable[..., Any]], name: str, folder: PrivateFolder
+    ) -> None:
+        self._make, self._name, self._folder = make, name, folder
+        self._loaded: dict[Any, Loaded] = {}
+        self._by_numba: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the kernel returns."""
+        if self._by_numba is None:
+            try:
+                kinds, words = words_of(arguments)
+                loaded = self._loaded.get(kinds)
+                if loaded is None:
+                    loaded = self._loaded[kinds] = self._load(repr(kinds), arguments)
+                return loaded(words)
+            except NotStored:
+                self._by_numba = numba_callable(self._make())
+        return self._by_numba(*arguments)
+
+    def _load(self, kinds: str, arguments: tuple[Any, ...]) -> Loaded:
+        """The code for arguments of such kinds, which is in the folder afterwards."""
+        name = _digest((self._name, kinds))
+        with _LOCK:
+            if name not in _LOADED:
+                _LOADED[name] = _from(self._folder, name) or _into(
+                    self._folder, name, self._make(), arguments
+                )
+                while len(_LOADED) > 64:
+                    del _LOADED[next(iter(_LOADED))]
+            return _LOADED[name]
+
+
+def kept(make: Callable[[], Callable[..., Any]], name: str | None) -> Callable[..., Any]:
+    """A kernel that ``make`` binds for numba, from the folder if it is there and stored if not.
+
+    Without a name it is only compiled. Its first call loads or compiles it.
     """
     folder = store()
-    digits = None if name is None or folder is None else mark()
-    if name is None or folder is None or digits is None:
-        try_out(kernel)
-        return kernel
-    with _LOCK:
-        if name not in _LOADED:
-            _LOADED[name] = _from(folder, name, kernel, try_out) or _into(
-                folder, name, kernel, try_out, digits
-            )
-            while len(_LOADED) > 64:
-                del _LOADED[next(iter(_LOADED))]
-        return _LOADED[name]
+    if name is None or folder is None:
+        return numba_callable(make())
+    return StoredKernel(make, name, folder)
 
 
-def _from(
-    folder: PrivateFolder, name: str, kernel: Callable[..., Any], try_out: Callable[..., None]
-) -> Any:
-    """The entry's kernel, or None where there is no entry or it is damaged."""
-    files = unpacked(folder.read(f"{name}.kernel", MOST_OF_ONE), name)
-    if files is None:
-        return None
-    entrance, pycache = entrance_to(kernel, name, folder)
-    for each, content in files.items():
-        (pycache / each).write_bytes(content)
+def _from(folder: PrivateFolder, name: str) -> Loaded | None:
+    """The entry's code, or None where there is no entry or it is damaged."""
+    code = unpacked(folder.read(f"{name}.kernel", MOST_OF_ONE), name)
     try:
-        try_out(entrance)
-    except Exception:  # of another build of numba, say
+        return None if code is None else Loaded(code)
+    except NotStored:  # a library of C that has changed, say
         return None
-    emptied(pycache)
-    return entrance
 
 
 def _into(
-    folder: PrivateFolder,
-    name: str,
-    kernel: Callable[..., Any],
-    try_out: Callable[..., None],
-    digits: str,
-) -> Any:
-    """The kernel, compiled and stored."""
-    entrance, pycache = entrance_to(kernel, name, folder)
-    try_out(entrance)
-    code = "\n".join(entrance.inspect_llvm(each) for each in entrance.signatures)
-    if not unmarked(code, digits):
-        files = {p.name: p.read_bytes() for p in sorted(pycache.iterdir())}
-        folder.write(f"{name}.kernel", packed(files, name))
-        folder.trim(MOST)
-    emptied(pycache)
-    return entrance
+    folder: PrivateFolder, name: str, kernel: Callable[..., Any], arguments: tuple[Any, ...]
+) -> Loaded:
+    """The kernel's code, compiled and stored."""
+    code = code_of(kernel, arguments)
+    folder.write(f"{name}.kernel", packed(code, name))
+    folder.trim(MOST)
+    return Loaded(code)
 
 
-def emptied(folder: Path) -> None:
-    """Remove the files of a folder."""
-    for path in folder.iterdir():
-        path.unlink()
+def packed(code: Code, name: str) -> bytes:
+    """Machine code as a file, with its name and a checksum."""
+    head = {"format": FORMAT, "name": name, "symbol": code.symbol, "needs": code.needs}
+    return _head(head, code.machine) + code.machine
 
 
-def entrance_to(kernel: Callable[..., Any], name: str, folder: PrivateFolder) -> tuple[Any, Path]:
-    """A function that calls the kernel, compiled by numba with its cache, and the cache's folder.
-
-    The kernel is a global variable of it, of which numba's cache does not look at the value. Its
-    name is in the names of its symbols.
-    """
-    import numba
-
-    place = Path(tempfile.mkdtemp(prefix=OPEN, dir=folder.path))
-    file, pycache = place / FILE, place / "__pycache__"
-    file.touch()
-    pycache.mkdir(mode=0o700)
-    called = f"kernel_{name}"
-    code = _call.__code__.replace(
-        co_filename=str(file), co_firstlineno=1, co_name=called, co_qualname=called
-    )
-    function = FunctionType(code, {"__name__": __name__, "kernel": kernel}, called)
-    # numba writes there again where it meets other types, so the folder stays as long
-    weakref.finalize(function, shutil.rmtree, place, ignore_errors=True)
-    # numba warns of code that it cannot keep
-    warnings.filterwarnings("ignore", module=re.escape(str(folder.path / OPEN)))
-    with _here(numba.config):
-        return numba.njit(nogil=True, error_model="numpy", cache=True)(function), pycache
-
-
-def _call(*arguments):  # type: ignore[no-untyped-def]
-    return kernel(*arguments)  # noqa: F821
-
-
-@contextlib.contextmanager
-def _here(config: Any) -> Iterator[None]:
-    """Let numba keep its cache beside the file of a function, whatever its settings are."""
-    before = {name: getattr(config, name) for name in ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")
-              if hasattr(config, name)}  # fmt: skip
+def unpacked(content: bytes | None, name: str) -> Code | None:
+    """The machine code of a file; None where it is damaged, or of another name."""
+    line, _, machine = (content or b"").partition(b"\n")
     try:
-        for name in before:
-            setattr(config, name, "")
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(config, name, value)
-
-
-def packed(files: dict[str, bytes], name: str) -> bytes:
-    """One file of several, with its own name and a checksum."""
-    body = b"".join(files.values())
-    sizes = [[each, len(content)] for each, content in files.items()]
-    head = {"format": FORMAT, "name": name, "sha256": hashlib.sha256(body).hexdigest(),
-            "files": sizes}  # fmt: skip
-    return json.dumps(head).encode() + b"\n" + body
-
-
-def unpacked(content: bytes | None, name: str) -> dict[str, bytes] | None:
-    """The files of an entry; None where it is damaged, or of another name."""
-    head, _, body = (content or b"").partition(b"\n")
-    try:
-        found = json.loads(head)
-        if (found["format"], found["name"]) != (FORMAT, name):
+        head = json.loads(line)
+        del head["sha256"]
+        if line + b"\n" != _head(head, machine) or (head["format"], head["name"]) != (FORMAT, name):
             return None
-        if found["sha256"] != hashlib.sha256(body).hexdigest():
-            return None
-        files, start = {}, 0
-        for each, size in found["files"]:
-            if not _NUMBAS.fullmatch(each):
-                return None
-            files[each] = body[start : start + size]
-            start += size
+        return Code(head["symbol"], tuple(head["needs"]), machine)
     except (ValueError, KeyError, TypeError):
         return None
-    return files if start == len(body) else None
+
+
+def _head(head: dict[str, Any], machine: bytes) -> bytes:
+    """The first line of a file, with a checksum of all of it."""
+    checksum = hashlib.sha256(json.dumps(head).encode() + machine).hexdigest()
+    return json.dumps(head | {"sha256": checksum}).encode() + b"\n"
 
 
 def _digest(value: Any) -> str:

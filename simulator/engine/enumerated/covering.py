@@ -20,12 +20,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from simulator.engine.compiled.compiling import (
+    Compile,
     dispatch,
     numba_compile,
     numba_inline,
@@ -34,10 +35,12 @@ from simulator.engine.compiled.compiling import (
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
+from simulator.engine.compiled.stored_code import kept, name_of
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.enumerated.moments import Moments
 from simulator.engine.enumerated.strata import Strata
 from simulator.engine.outcomes.outcome import Outcome
+from simulator.engine.promises import DONE
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
@@ -61,14 +64,21 @@ def picked(share, first, last, u):  # type: ignore[no-untyped-def]
 
 @lru_cache(maxsize=16)
 def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
-    """A kernel that plays an automaton by the tables of a measure.
+    """The kernel that plays an automaton by the tables of a measure, compiled once.
 
     ``kinds`` are those of the menu, or empty where every answer has an atom; then one kernel serves
     all rules.
     """
-    compile_, inline = (
-        (numba_compile, numba_inline) if numba_is_installed() else (uncompiled, uncompiled)
+    if not numba_is_installed():
+        return plays_tables(kinds, uncompiled)
+    return kept(
+        partial(plays_tables, kinds, numba_compile), name_of(make=plays_tables, kinds=kinds)
     )
+
+
+def plays_tables(kinds: tuple[Scalars, ...], compile_: Compile) -> Callable[..., Any]:
+    """The kernel for these kinds of mechanism."""
+    inline = numba_inline if compile_ is numba_compile else uncompiled
     if not kinds:
 
         def no_draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
@@ -90,11 +100,10 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
 
     def kernel(  # type: ignore[no-untyped-def]
         kind, params, begin, begin_share, place, starts, follow, entry, loss, piece_of, pieces,
-        share, noise, losses,
+        share, noise, nodes, losses,
     ):  # fmt: skip
         # over all trials of a round, so that the round's table is read from memory once
         params_of = borrow(params)
-        nodes = np.empty(losses.shape[0], dtype=np.int64)
         for t in range(losses.shape[0]):
             nodes[t] = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
             losses[t] = 0.0
@@ -109,6 +118,7 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
                     one = draw_loss(entry[row], kind, params_of, pieces, piece_of[row], noise)
                 losses[t] += one
                 nodes[t] = follow[row]
+        return DONE, 0, 0, 0, 0.0, 0.0, 0.0
 
     return compile_(kernel)
 
@@ -180,9 +190,7 @@ class CoveringEngine:
         """The signed losses and the log-weights of trials under a measure."""
         prepared = self.prepare(measure)
         if not self._compiled:
-            uninterrupted(
-                lambda: self._kernel(*prepared[0].arrays, np.random.default_rng(0), np.empty(0))
-            )
+            uninterrupted(lambda: self._play(prepared[0], np.random.default_rng(0), np.empty(0)))
             self._compiled = True
         signed, log_weights = np.empty(trials), np.empty(trials)
         part_of = np.zeros(trials, dtype=np.int64)
@@ -191,10 +199,14 @@ class CoveringEngine:
         for number, part in enumerate(prepared):
             drawn = np.flatnonzero(part_of == number)
             losses = np.empty(len(drawn))
-            self._kernel(*part.arrays, noise, losses)
+            self._play(part, noise, losses)
             signed[drawn] = losses
             log_weights[drawn] = part.log_weight - part.theta * losses
         return DrawnLosses(signed, log_weights)
+
+    def _play(self, part: Prepared, noise: np.random.Generator, losses: np.ndarray) -> None:
+        """Fill ``losses`` with the signed losses of trials under a part of a measure."""
+        self._kernel(*part.arrays, noise, np.empty(len(losses), dtype=np.int64), losses)
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b`` under the specification's covering measure."""

@@ -1,38 +1,22 @@
 """Steps hold against their generators on programs that chance writes, and broken ones do not."""
 
-import random
-import warnings
+import subprocess
+import sys
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.adversaries.program import operations
-from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.operations import Typed
+from tests.helpers import random_programs
 from tests.helpers.exploring import examples
-from tests.helpers.random_programs import (
-    Author,
-    compared,
-    compared_steps,
-    function_of,
-    sequences,
-)
+from tests.helpers.random_programs import agreed, kernel_agreed
 
-PLAYED = sequences(8, 25)
-
-
-def agreed(seed: int, compiled: bool = False, step: bool = False) -> int | None:
-    """The rounds that agree on a program, or on a step; None where it is refused."""
-    author = Author(random.Random(seed).choice)
-    adversary = function_of(author.step_program() if step else author.program())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of numpy's scalars, as Python plays them
-        try:
-            return (compared_steps if step else compared)(adversary, PLAYED, compiled)
-        except NotRead:
-            return None
+ROOT = Path(__file__).parents[3]
 
 
 @examples(250)
@@ -41,22 +25,46 @@ def test_a_step_plays_as_its_generator(seed):
     agreed(seed)
 
 
-@pytest.mark.sampled(n=2)
-@pytest.mark.parametrize("seed", range(1000, 2000))
-def test_a_compiled_step_plays_as_its_generator(seed):
-    agreed(seed, compiled=True)
-
-
 @examples(250)
 @given(st.integers(0, 2**40))
 def test_the_step_of_a_rule_plays_as_the_rule(seed):
     agreed(seed, step=True)
 
 
-@pytest.mark.sampled(n=2)
-@pytest.mark.parametrize("seed", range(3000, 4000))
-def test_a_compiled_step_of_a_rule_plays_as_the_rule(seed):
-    agreed(seed, compiled=True, step=True)
+@pytest.mark.parametrize("seed", [1000, 1001])
+@pytest.mark.parametrize("step", [False, True])
+def test_what_numba_compiles_plays_as_python(seed, step):
+    agreed(seed, compiled=True, step=step)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(2000, 2004))
+def test_a_whole_kernel_plays_as_python(seed):
+    assert kernel_agreed(seed)
+
+
+NEW = 10**6 * date.today().toordinal()
+"""The first of the night's seeds, of which each night has its own."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("batch", range(100))
+def test_new_programs_play_compiled_as_in_python(batch):
+    """A hundred programs in a process of its own, as numba does not give memory back."""
+    seeds = NEW + 50 * batch, NEW + 50 * batch + 50
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.helpers.random_programs", *map(str, seeds)],
+        capture_output=True, text=True, cwd=ROOT, check=False, timeout=3600,
+    )  # fmt: skip
+    assert done.returncode == 0, f"seeds {seeds}: {done.stdout}\n{done.stderr[-2000:]}"
+    assert int(done.stdout.split()[-1]) >= 3000, done.stdout
+
+
+def test_a_difference_ends_a_batch(monkeypatch, capsys):
+    monkeypatch.setattr(random_programs, "agreed", lambda seed, **how: 1 / (seed - 7))
+    monkeypatch.setattr(random_programs, "kernel_agreed", bool)
+    assert random_programs.batch(6, 9) == 1
+    assert "seed 7 differs, compiled: ZeroDivisionError" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("step", "least"), [(False, 5000), (True, 5000)])
