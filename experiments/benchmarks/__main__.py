@@ -16,6 +16,7 @@ from experiments.benchmarks import (
     accuracy,
     allocation,
     auditing,
+    calls,
     commands,
     draws,
     engine,
@@ -46,6 +47,7 @@ def shown(line: Line) -> str:
 
 MODULES = (
     engine,
+    calls,
     memory,
     accuracy,
     rare,
