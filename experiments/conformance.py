@@ -17,7 +17,7 @@ from pathlib import Path
 
 from experiments.stages import RESULTS, write_texts
 from simulator.auditing import conformance
-from simulator.auditing.conformance.processes import end_all, interruptible
+from simulator.foundations.children import end_all, interruptible
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import check_writable
 from simulator.runner.store.provenance import provenance

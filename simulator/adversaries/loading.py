@@ -5,21 +5,27 @@ A file with one adversary needs no ``:function``.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import difflib
 import inspect
 import runpy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
 from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.strangers import MOST_OF_A_PROGRAM, read_bytes
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 
 _MODULE = "dpcompose_adversary"
+_USED = frozenset({"simulator", "numpy", "scipy", "numba", "joblib", "click", "rich", "matplotlib"})
+"""Modules that this program uses: a file beside an adversary does not take their place."""
 _run: set[str] = set()
 
 
@@ -82,11 +88,15 @@ def _only_adversary(path: str) -> Callable[..., Any]:
 
 def names_in(path: str, wanted: str) -> dict[str, Any]:
     """Run a user's file and return what it defines; ``wanted`` is for the error without a file."""
-    if not Path(path).is_file():
+    if not Path(path).exists():
         raise InvalidInput(f"no file {path!r} to read {wanted} from")
-    folder = str(Path(path).resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
+    source = read_bytes(path, MOST_OF_A_PROGRAM)  # a regular file, of a size to compile
+    folder = Path(path).resolve().parent
+    _require_unambiguous(path, _shadowed(source, folder))
+    if str(folder) not in sys.path:
+        # to stay, for worker processes; last, so that nothing in it takes the place of a module
+        # that this program is still to import, here or in a worker
+        sys.path.append(str(folder))
     _run.add(path)
     try:
         return runpy.run_path(path, run_name=_MODULE)
@@ -96,6 +106,41 @@ def names_in(path: str, wanted: str) -> dict[str, Any]:
         raise
     except BaseException as error:  # code of a user
         raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
+
+
+def _shadowed(source: bytes, folder: Path) -> dict[str, str]:
+    """The modules that a file imports and that lie beside it, but are found elsewhere, and where.
+
+    Those of the standard library and those that this program uses are left out: the installed one
+    is meant, as it is in any process where it has been imported.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}  # the file is run, and its error is reported
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").partition(".")[0])
+    found = {}
+    for name in sorted(names - sys.stdlib_module_names - _USED):
+        if (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists():
+            with contextlib.suppress(ImportError, ValueError):
+                origin = getattr(find_spec(name), "origin", None)
+                if origin and folder not in Path(origin).resolve().parents:
+                    found[name] = origin
+    return found
+
+
+def _require_unambiguous(path: str, shadowed: Mapping[str, str]) -> None:
+    """Raise InvalidInput where a file imports a name that lies beside it and is installed too."""
+    for name, origin in shadowed.items():
+        raise InvalidInput(
+            f"{path} imports {name}, which is a file beside it and an installed module ({origin}); "
+            "rename the file beside it"
+        )
 
 
 def any_file_was_run() -> bool:

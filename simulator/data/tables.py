@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.strangers import MOST_OF_A_TABLE, read_text
 from simulator.foundations.wording import count_of
 
 Cell = float | str
@@ -114,15 +116,13 @@ def _wanted(columns: Iterable[str] | None) -> list[str] | None:
 
 def _parsed(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header, and each row with the number of the line on which it ends."""
+    text = read_text(path, MOST_OF_A_TABLE)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True)
-            header = [name.strip() for name in next(reader, [])]
-            rows = [(reader.line_num, row) for row in reader if row]
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput(f"{path} is not a CSV file in UTF-8: {error}") from None
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        header = [name.strip() for name in next(reader, [])]
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise InvalidInput(f"{path} is not a CSV file: {error}") from None
     if not header:
         raise InvalidInput(f"{path} is empty: a header line and at least one row are needed")
     if len(set(header)) < len(header):

@@ -1,4 +1,8 @@
-"""Atomic writes: a reader finds the complete old file or the complete new one."""
+"""The one door for what is written: aside, then renamed, and through no link.
+
+A reader finds the complete old file or the complete new one. A name that is a symbolic link, a
+device, a pipe or a folder is refused, whether a user or a command has chosen it.
+"""
 
 from __future__ import annotations
 
@@ -58,13 +62,14 @@ _FLAGS = {
 }
 
 
-def open_regular(path: Path, mode: str) -> BinaryIO:
+def open_regular(path: Path, mode: str, *, follow: bool = False) -> BinaryIO:
     """Open a regular file, unbuffered, in a folder that another user may control.
 
-    ``mode`` is "rb", "r+b", "a+b", or "x+b" for a new file that is appended to. No symbolic link
-    is followed in the last step of the path, and a pipe does not block. Raises OSError.
+    ``mode`` is "rb", "r+b", "a+b", or "x+b" for a new file that is appended to. A symbolic link in
+    the last step of the path is followed only with ``follow``, and a pipe does not block. Raises
+    OSError.
     """
-    flags = _FLAGS[mode] | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    flags = _FLAGS[mode] | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
         descriptor = os.open(path, flags, 0o666)
     except OSError as error:
@@ -90,11 +95,30 @@ def canonical_json(value: Any, what: str) -> str:
         raise InvalidInput(f"{what} cannot be written as JSON: {error}") from None
 
 
-def write_json(path: str | PathLike[str], value: Any, *, follow: bool = True) -> None:
+def require_target(path: Path) -> None:
+    """Raise :class:`InvalidInput` where an output cannot have this name; see :func:`replacing`."""
+    with explained("write", path):
+        _require_target(path)
+
+
+def _require_target(path: Path) -> None:
+    """Raise OSError for a name that is there and is not a regular file."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, "it is a symbolic link; name the file that it leads to")
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, "it is a folder")
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
+
+
+def write_json(path: str | PathLike[str], value: Any) -> None:
     """Write ``value`` as indented JSON in one step: a temporary file in the folder, then a rename.
 
-    Without ``follow`` a symbolic link at ``path`` is replaced, not its target. numpy
-    numbers and arrays are written as numbers and lists. Raises :class:`InvalidInput` for
+    numpy numbers and arrays are written as numbers and lists. Raises :class:`InvalidInput` for
     values that JSON cannot hold (NaN and infinity too), and when the file cannot be written.
     """
     path = Path(path)
@@ -104,7 +128,7 @@ def write_json(path: str | PathLike[str], value: Any, *, follow: bool = True) ->
         raise InvalidInput(f"cannot write {path}: {error}") from None
     with explained("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, (text + "\n").encode(), follow=follow)
+        _replace(path, (text + "\n").encode())
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
@@ -162,22 +186,21 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def _replace(path: Path, content: bytes, *, follow: bool = True) -> None:
-    with replacing(path, follow=follow) as file:
+def _replace(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
         file.write(content)
 
 
 @contextmanager
-def replacing(path: Path, *, follow: bool = True, new: bool = False) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, new: bool = False) -> Iterator[IO[bytes]]:
     """Yield a file that replaces ``path`` in one step when the block ends.
 
-    With ``follow`` a link's target is replaced. With ``new`` nothing is replaced. An error in the
-    block leaves ``path`` as it was. Raises OSError, also where ``path`` is a device or a pipe: a
-    rename would put a file there; FileExistsError of a ``new`` file.
+    With ``new`` nothing is replaced. An error in the block leaves ``path`` as it was. Raises
+    OSError, also where ``path`` is a link, a device or a pipe: a rename would put a file there;
+    FileExistsError of a ``new`` file.
     """
-    path = Path(os.path.realpath(path)) if follow and not new else path
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
+    if not new:
+        _require_target(path)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import explained, replacing
+from simulator.foundations.files import explained, replacing, require_target
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -173,8 +173,7 @@ def exportable(path: str | PathLike[str]) -> Path:
         raise InvalidInput(f"a table ends in one of {', '.join(ENDINGS)}, not {str(path)!r}")
     if not found.parent.is_dir():
         raise InvalidInput(f"no folder {str(found.parent)!r} to write the table in")
-    if found.is_dir():
-        raise InvalidInput(f"{found} is a folder, not a table")
+    require_target(found)
     if found.suffix == ".parquet":
         require_parquet()
     return found

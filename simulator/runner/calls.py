@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import joblib
 
+from simulator.foundations.children import guarded
 from simulator.foundations.errors import DpcomposeError
 from simulator.runner.interruption import shielded
 from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
@@ -73,6 +74,7 @@ def _pool(
         **(bound_to_this_process() if own and jobs > 1 else {}),
     )
     with contextlib.ExitStack() as ending:
+        ending.enter_context(guarded())
         with shielded() if own and jobs > 1 else contextlib.nullcontext():
             finished = pool(tasks())
             if own and jobs > 1:

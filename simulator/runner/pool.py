@@ -19,6 +19,7 @@ import joblib
 from simulator.engine.block import Outcome, Specification, plays_without_lock
 from simulator.engine.outcomes.tally import Tally
 from simulator.engine.specification import RULE_BLOCK_ROUNDS
+from simulator.foundations.children import guarded
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.gathering import Key
 from simulator.runner.interruption import shielded
@@ -218,6 +219,7 @@ def parallel(
         **(bound_to_this_process() if own and jobs > 1 else {}),
     )
     with contextlib.ExitStack() as ending:
+        ending.enter_context(guarded())
         with shielded() if processes else contextlib.nullcontext():
             finished = pool(tasks())
             if own and jobs > 1:

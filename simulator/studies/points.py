@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.strangers import from_json
 from simulator.foundations.validation import numeral
 from simulator.studies.quantities import AT, Quantity
 from simulator.studies.stopping import relative_width
@@ -155,10 +155,7 @@ class Point:
                 raise InvalidInput(f"{text!r} is not a {each.type} in {each.name!r}") from None
         if read["stopped"] not in STATES:
             raise InvalidInput(f"{read['stopped']!r} is not in {STATES} in 'stopped'")
-        try:
-            json.loads(read["metadata"])
-        except ValueError:
-            raise InvalidInput(f"{read['metadata']!r:.40} is not JSON in 'metadata'") from None
+        from_json(read["metadata"], "the column 'metadata'", exact=False)
         return cls(**read)
 
 

@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from simulator.foundations.files import write_text
+from simulator.foundations.files import require_target, write_text
 from simulator.foundations.wording import count_of, printable
 from simulator.studies.points import Point
 from simulator.studies.quantities import Quantity
@@ -63,6 +63,7 @@ class ReportFile:
 
     def __init__(self, path: str | PathLike[str], title: str) -> None:
         self.path, self.title = Path(path), title
+        require_target(self.path)
         self.next = 0.0
 
     def __call__(self, snapshot: Snapshot) -> None:

@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import explained, open_regular, write_text
+from simulator.foundations.files import explained, write_text
+from simulator.foundations.strangers import MOST_OF_A_TABLE, read_bytes, rest_of
 from simulator.runner.store.locking import locked
 from simulator.studies.points import COLUMNS, Point
 
@@ -42,7 +43,7 @@ class StudyFile:
         self._file = file
         try:
             self._file.seek(0)
-            content = self._file.read()
+            content = rest_of(self._file, self.path, MOST_OF_A_TABLE)
             whole = content[: content.rfind(b"\n") + 1]
             self.torn = whole != content
             self.points = {point.key: point for point in read_points(whole, self.path)}
@@ -130,8 +131,7 @@ def read_points(content: bytes, path: Path) -> list[Point]:
 def load_points(path: str | PathLike[str]) -> list[Point]:
     """The last point of each key in a study's file; an incomplete last line is left out."""
     path = Path(path)
-    with explained("read", path), open_regular(path, "rb") as file:
-        content = file.read()
+    content = read_bytes(path, MOST_OF_A_TABLE, follow=False)
     points = read_points(content[: content.rfind(b"\n") + 1], path)
     return list({point.key: point for point in points}.values())
 

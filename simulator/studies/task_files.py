@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from simulator.adversaries.loading import names_in
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.foundations.files import explained
+from simulator.foundations.strangers import read_toml
 from simulator.foundations.wording import did_you_mean
 from simulator.studies.tasks import Task, grid
 
@@ -32,12 +31,7 @@ def read_tasks(path: Path) -> tuple[list[Task], dict[str, Any]]:
 
 def from_toml(path: Path) -> tuple[list[Task], dict[str, Any]]:
     """The tasks and the settings of a TOML file."""
-    with explained("read", path):
-        content = path.read_bytes()
-    try:
-        found = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path}: {error}") from None
+    found = read_toml(path)
     _require_known(found, ("task", "stop"), str(path))
     stop, tables = found.get("stop", {}), found.get("task", [])
     if not isinstance(stop, dict) or not isinstance(tables, list) or not tables:

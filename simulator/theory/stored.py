@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.strangers import DEEPEST, from_json
 
 VERSION = 1
 """Version of every document; it changes when an older reader would misread one."""
 
-_DEEPEST = 100
 _LONGEST = 100
 """Characters of a name that are compared with the known names, in quadratic time."""
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -58,8 +58,8 @@ class JsonNode:
         return self.items() if isinstance(self.value, list) else [self]
 
     def _inner(self, value: Any, step: str) -> JsonNode:
-        if self.depth >= _DEEPEST:
-            self.complain(f"is nested more than {_DEEPEST} levels deep")
+        if self.depth >= DEEPEST:
+            self.complain(f"is nested more than {DEEPEST} levels deep")
         return JsonNode(value, self.path + step, self.depth + 1)
 
     def number(self) -> float:
@@ -206,36 +206,9 @@ def written(name: str, content: Mapping[str, Any]) -> str:
     return json.dumps(envelope, allow_nan=False)
 
 
-def parsed(text: str, name: str) -> Any:
-    """The JSON value of a text; raises InvalidInput where it is not JSON, or nested too deep."""
-    try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique_members)
-    except InvalidInput as error:
-        raise InvalidInput(f"{name}: {error}") from None
-    except TypeError:
-        raise InvalidInput(f"{name}: must be text in JSON, not {text!r:.80}") from None
-    except RecursionError:
-        raise InvalidInput(f"{name}: is nested more than {_DEEPEST} levels deep") from None
-    except ValueError as error:
-        raise InvalidInput(f"{name}: is not JSON: {error}") from None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise InvalidInput(f'{constant} is not JSON; write an infinite number as "inf"')
-
-
-def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise InvalidInput(f"the member {name[:_LONGEST]!r} appears twice in one object")
-        found[name] = value
-    return found
-
-
 def members_of(text: str, name: str, needs: tuple[str, ...]) -> dict[str, JsonNode]:
     """The members of a document, which must include ``needs``; inverse of :func:`written`."""
-    node = JsonNode(parsed(text, name), name)
+    node = JsonNode(from_json(text, name), name)
     members = node.members()
     if "dpcompose" not in members or members.pop("dpcompose").value != name:
         node.complain(f'is not a document of dpcompose: it has no "dpcompose": "{name}"')

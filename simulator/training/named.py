@@ -12,6 +12,7 @@ import numpy as np
 
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.strangers import read_array
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.bounds.comparison import TRUTH, Row
 from simulator.theory.bracket import Bracket
@@ -226,14 +227,7 @@ def _draws(values: Mapping[str, Any]) -> Draws:
 
 def matrix_of(path: str) -> np.ndarray:
     """The array of a file of numpy; raises InvalidInput."""
-    try:
-        found = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror or 'is not an array of numpy'}") from None
-    except (ValueError, EOFError):
-        raise InvalidInput(f"{path}: is not an array of numpy (.npy)") from None
-    if not isinstance(found, np.ndarray):
-        raise InvalidInput(f"{path}: has several arrays; give a .npy file with one")
+    found = read_array(path)
     if found.dtype.kind not in "fiu":
         raise InvalidInput(f"{path}: has entries that are not real numbers")
     return found

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import write_bytes
+from simulator.foundations.files import require_target, write_bytes
 
 _STYLE = Path(__file__).with_name("paper.mplstyle")
 _COLUMN_WIDTH = 3.4
@@ -161,8 +161,7 @@ def drawable(path: str | PathLike[str]) -> Path:
         raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
     if not found.parent.is_dir():
         raise InvalidInput(f"there is no folder {str(found.parent)!r} for the picture")
-    if found.is_dir():
-        raise InvalidInput(f"{found} is a folder, not a picture")
+    require_target(found)
     return found
 
 

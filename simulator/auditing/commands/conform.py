@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +9,8 @@ import click
 
 from simulator.auditing import conformance
 from simulator.doors.cli import options
-from simulator.doors.cli.output import print_json, print_table, say
-from simulator.foundations.files import check_writable, write_text
+from simulator.doors.cli.output import note, print_json, print_table, say
+from simulator.foundations.files import check_writable, require_target, write_text
 
 PATH = click.Path(path_type=Path, dir_okay=False)
 
@@ -76,11 +75,12 @@ def conform(
     """  # noqa: D301 (click needs the character \b, which keeps the lines after it unwrapped)
     # slow to import; --help does not need it
     from simulator.auditing.conformance import summaries
-    from simulator.auditing.conformance.processes import interruptible
+    from simulator.foundations.children import interruptible
 
     if not names:
         return print_libraries(as_json)
     for path in filter(None, (junit, comment)):
+        require_target(path)
         check_writable(path.parent)
     share = share or (QUICK.share if quick else 0.1)
     limits = conformance.Limits(
@@ -94,7 +94,7 @@ def conform(
                 cases,
                 limits=limits,
                 truths=truths,
-                progress=lambda line: print(line, file=sys.stderr),
+                progress=note,
             )
             for name in conformance.check_names(names)
         ]

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from simulator.auditing.conformance import processes
+from simulator.foundations import children
 
 SOURCE = Path(__file__).resolve().parents[3]
 """The folder that the package is imported from."""
@@ -69,10 +69,11 @@ class Worker:
             "OPENBLAS_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
         }
-        command = [self.python, "-m", "simulator.auditing.conformance.worker", self.module]
+        module = "simulator.auditing.conformance.worker"
         try:
-            self._process = processes.begin(
-                [*command, str(self.megabytes)],
+            self._process = children.begin(
+                self.python,
+                ["-m", module, self.module, str(self.megabytes)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -137,4 +138,4 @@ class Worker:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-        processes.end(process)
+        children.end(process)

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from simulator.auditing.conformance import processes
 from simulator.auditing.conformance.accountants import Limits, Truths, try_accountants, worker_for
 from simulator.auditing.conformance.client import Lost, Worker
 from simulator.auditing.conformance.compositions import Case
@@ -22,6 +21,7 @@ from simulator.auditing.conformance.report import LibraryReport
 from simulator.auditing.conformance.searched import worst_of_filter, worst_of_odometer
 from simulator.auditing.conformance.spending import play_filter, play_odometer
 from simulator.auditing.conformance.verdicts import Judged, Ruling, judge
+from simulator.foundations import children
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added
 from simulator.theory import Bracket
@@ -163,8 +163,9 @@ def ran(program: str, python: str, seconds: float = _SNIPPET_SECONDS) -> str:
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            process = processes.begin(
-                [python, "-W", "ignore", "-c", program],
+            process = children.begin(
+                python,
+                ["-W", "ignore", "-c", program],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -178,7 +179,7 @@ def ran(program: str, python: str, seconds: float = _SNIPPET_SECONDS) -> str:
         except subprocess.TimeoutExpired:
             return f"(no end within {seconds:g} s)"
         finally:
-            processes.end(process)
+            children.end(process)
     lines = output.decode(errors="replace").splitlines()
     if process.returncode < 0:
         lines.append(f"{ENDED} {-process.returncode})")

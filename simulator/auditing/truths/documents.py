@@ -15,6 +15,7 @@ from typing import Any
 
 from simulator.auditing.truths.questions import Question, TrueAnswer, TrueComposition, TrueGame
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.strangers import from_json, read_text
 from simulator.theory import Bracket
 
 VERSION = 1
@@ -125,11 +126,12 @@ def rows(where: Path | None = None) -> list[TrueRow]:
     for name in (COMPOSITIONS, GAMES):
         path = where / name
         try:
-            items = json.loads(path.read_text(encoding="utf-8"))["truths"]
+            items = from_json(read_text(path), str(path), exact=False)["truths"]
             found += [row for item in items for row in _rows_of(item)]
-        except FileNotFoundError:
-            raise InvalidInput(f"there is no {path}; `make truths` writes it") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except InvalidInput as error:
+            hint = "" if path.exists() else "; `make truths` writes it"
+            raise InvalidInput(f"{error}{hint}") from None
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise InvalidInput(f"{path} is no document of true answers: {error}") from None
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from simulator.auditing.conformance.verdicts import Ruling, judge
 from simulator.auditing.truths.documents import TrueRow
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.strangers import MOST_OF_A_TABLE, read_text
 from simulator.foundations.wording import count_of
 
 COLUMNS = ("id", "question", "at", "subject")
@@ -65,7 +67,8 @@ def claims_of(path: Path) -> dict[str, float]:
     Raises InvalidInput with the line of what is wrong.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        text = read_text(path, MOST_OF_A_TABLE)
+        with io.StringIO(text, newline="") as file:
             reader = csv.DictReader(file)
             if not {"id", "value"} <= set(reader.fieldnames or ()):
                 given = ", ".join(reader.fieldnames or ()) or "none"
@@ -77,9 +80,7 @@ def claims_of(path: Path) -> dict[str, float]:
                     raise InvalidInput(f"{path}, line {reader.line_num}: {name!r} is there twice")
                 if value:
                     found[name] = _number(value, f"{path}, line {reader.line_num}")
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no file {path}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise InvalidInput(f"{path} is no CSV: {error}") from None
     return found
 

@@ -17,10 +17,10 @@ import click
 from simulator import __version__
 from simulator.doors.cli import process
 from simulator.doors.cli.numerals import Numeral
-from simulator.doors.cli.output import redirecting
+from simulator.doors.cli.output import note, redirecting, say
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.extensions import added, load_added
-from simulator.foundations.wording import did_you_mean, printable
+from simulator.foundations.wording import did_you_mean
 from simulator.runner import prompt_exit
 from simulator.runner.progress import on_a_terminal
 
@@ -143,8 +143,8 @@ def cite(context: click.Context) -> None:
     from simulator.runner.store.provenance import fingerprint_of_program
 
     versions = ", ".join(f"{name} {version}" for name, version in fingerprint_of_program().items())
-    click.echo(CITATION)
-    click.echo(f"\nNumbers depend on the seed and on: {versions}")
+    say(CITATION)
+    say(f"\nNumbers depend on the seed and on: {versions}")
     context.exit()
 
 
@@ -190,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt as error:
         number = getattr(error, "number", signal.SIGINT)
         code = prompt_exit.exit_code(number)
-        print(prompt_exit.interrupted(number, error), file=sys.stderr)
+        note(prompt_exit.interrupted(number, error))
     if is_program:
         process.end(code)
     sys.exit(code)
@@ -255,5 +255,5 @@ def run(arguments: Sequence[str] | None) -> int:
 
 def print_error(message: str, code: int) -> int:
     """Print an error as one line on standard error, and return ``code``."""
-    print(f"error: {printable(' '.join(message.split()))}", file=sys.stderr)
+    note(f"error: {message}")
     return code

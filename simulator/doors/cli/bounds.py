@@ -16,6 +16,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import end, number, print_json, print_table, say
+from simulator.foundations.strangers import read_text
 from simulator.foundations.wording import count_of
 from simulator.theory.bounds.comparison import Row
 from simulator.theory.events import read_account
@@ -117,7 +118,7 @@ def bounds(
     if event is not None:
         if mechanisms or rounds is not None:
             raise click.UsageError("--event has all rounds: leave out MECHANISM and --rounds")
-        account = read_account(options.text_of(event))
+        account = read_account(read_text(event))
         title = f"{event} under {account.relation}"
         compositions = [Composite(title, None, partial(account.compare, **how))]
     elif not mechanisms:

@@ -10,6 +10,7 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import certain, number, print_json, print_table, say
 from simulator.foundations import grammar
+from simulator.foundations.strangers import read_text
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
 from simulator.theory import calibrate as largest_parameters
@@ -107,7 +108,7 @@ def calibrate(
 
 def of_event(path: str, target: Target) -> FoundParameter:
     """The member of a file that is "?"."""
-    account = OpenAccount.from_json(options.text_of(path), target.digits)
+    account = OpenAccount.from_json(read_text(path), target.digits)
     found = account.calibrated(target.epsilon, target.delta, any_direction=target.any_direction)
     return stated(found, account.scale, target, exact=account.at(found.value).exact)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import print_json, say
+from simulator.doors.cli.output import note, print_json, say
 from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def merge(*, folders: tuple[str, ...], out: str, mixed_versions: bool, as_json: 
 
     merged = merge_folders(folders, out, mixed_versions=mixed_versions)
     for line in merged.notices:
-        print(line, file=sys.stderr)
+        note(line)
     if as_json:
         print_json(merged.as_dict())
     else:

@@ -226,17 +226,6 @@ def trials(default: int | None = None, required: bool = True) -> Decorator:
     )
 
 
-def text_of(path: str) -> str:
-    """The text of a file; raises InvalidInput if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path}: is not text in UTF-8") from None
-
-
 class CommandOfMechanisms(click.Command):
     """A command whose help lists the mechanisms with their parameters."""
 

@@ -1,4 +1,6 @@
-"""Print a result on standard output, as text or as JSON.
+"""The one door to the terminal: a result on standard output, as text or as JSON, and notices.
+
+The words of strangers are printed too, so every control character is written as an escape.
 
 Standard output is for results alone: while a command runs, what other code prints goes to
 standard error.
@@ -60,6 +62,11 @@ def _with_option(message: str, argument: str) -> str:
 def say(text: object = "", end: str = "\n") -> None:
     """Print a part of a command's result on standard output."""
     print(printable(str(text)), end=end, file=_results[-1] if _results else sys.stdout)
+
+
+def note(line: object) -> None:
+    """Print one line on standard error: a notice, or an error."""
+    print(printable(" ".join(str(line).split())), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

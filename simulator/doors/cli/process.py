@@ -19,6 +19,7 @@ from types import FrameType
 from typing import NoReturn, TextIO
 
 from simulator.foundations.uninterrupted import under_way
+from simulator.foundations.wording import printable
 from simulator.runner.prompt_exit import SIGNAL_WORDS, leave
 
 
@@ -133,5 +134,5 @@ def _discard(stream: TextIO) -> None:
 
 def internal_error(error: BaseException) -> str:
     """Print the traceback of an error of dpcompose itself, and return its message."""
-    traceback.print_exception(error)
+    print(printable("".join(traceback.format_exception(error))), end="", file=sys.stderr)
     return f"a fault of dpcompose itself, {type(error).__name__}; the traceback is above"

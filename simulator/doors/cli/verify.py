@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import number, print_json, print_table, say
+from simulator.doors.cli.output import note, number, print_json, print_table, say
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
 from simulator.theory.bounds.usual_bounds import BOUNDS
@@ -113,7 +113,7 @@ def verify(
         else library_adversaries(family, rounds)
     )
     if not tests_of_likelihoods():
-        click.echo(f"note: likelihoods are not tested: {MISSING}", err=True)
+        note(f"note: likelihoods are not tested: {MISSING}")
     with warnings.catch_warnings(action="ignore", category=NotTested):
         checks = verification.verify(
             chosen, family, rounds, trials,

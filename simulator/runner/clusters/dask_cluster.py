@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
+import os
 import queue
 import socket
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -21,6 +20,7 @@ from uuid import uuid4
 import joblib
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.strangers import from_json, read_text
 from simulator.runner.clusters.cluster import (
     POLL_SECONDS,
     Ended,
@@ -73,9 +73,9 @@ def require_listener(address: str) -> str:
     The client would retry a refused connection until its timeout.
     """
     try:
-        found = (
-            json.loads(Path(address).read_text())["address"] if Path(address).is_file() else address
-        )
+        found = address
+        if os.path.exists(address):
+            found = from_json(read_text(address), address, exact=False)["address"]
         parts = urlsplit(found if "://" in found else f"tcp://{found}")
         host, port = parts.hostname, parts.port
     except (OSError, ValueError, KeyError, TypeError):

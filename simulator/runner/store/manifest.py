@@ -12,11 +12,10 @@ from typing import Any
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import (
     canonical_json,
-    explained,
-    open_regular,
     require_file,
     write_json,
 )
+from simulator.foundations.strangers import from_json, read_bytes
 from simulator.runner.store.provenance import provenance
 
 MANIFEST_NAME = "specification.json"
@@ -60,8 +59,7 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     require_file(path)
     try:
-        with explained("read", path), open_regular(path, "rb") as file:
-            stored = json.loads(file.read())
+        stored = from_json(read_bytes(path, follow=False), str(path), exact=False)
         _require_form(stored)
         intact = stored["id"] == specification_id(stored["specification"])
         manifest = Manifest(
@@ -147,7 +145,6 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             "goal": manifest.goal,
             "sessions": list(manifest.sessions),
         },
-        follow=False,
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from simulator.foundations.children import printed
 
 _PACKAGES = ("dpcompose", "numpy", "scipy", "numba", "joblib")
 DRAWS_DEPEND_ON = ("dpcompose", "numpy", "scipy", "numba")
@@ -90,16 +91,9 @@ def _revision() -> str | None:
 
 def _git(*arguments: str) -> str | None:
     try:
-        run = subprocess.run(
-            ["git", "-C", str(_SOURCE), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
+        return printed(["git", "-C", str(_SOURCE), *arguments], seconds=10)
+    except OSError:
         return None
-    return run.stdout.strip()
 
 
 def _processor() -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import say
+from simulator.doors.cli.output import note, say
 from simulator.foundations.wording import count_of
 
 
@@ -62,5 +61,5 @@ def plot_study(
     study = Study.load(table)
     if older := len(study) - len(latest(study)):
         lines = f"{count_of(older, 'line')} of adversaries before their code changed"
-        print(f"{table}: not drawn: {lines}", file=sys.stderr)
+        note(f"{table}: not drawn: {lines}")
     say(save_as(study.plot(**chosen, fit=fit, title=title, size=size), target))

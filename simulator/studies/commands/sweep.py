@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import number, say
+from simulator.doors.cli.output import note, number, say
 from simulator.foundations import grammar, stages
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
@@ -187,8 +187,3 @@ def show(point: Point) -> None:
         f"{point.quantity} = {number(point.value)} {ends}  "
         f"({point.stopped}, {count_of(point.trials, 'trial', spec=',')})"
     )
-
-
-def note(line: str) -> None:
-    """Print one line on standard error."""
-    print(line, file=sys.stderr)

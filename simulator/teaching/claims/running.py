@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
+from simulator.foundations.children import guarded
 from simulator.foundations.errors import DpcomposeError, InvalidInput, Refusal
 from simulator.foundations.stages import stage
 from simulator.foundations.validation import whole
@@ -87,7 +88,7 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
     before = {*multiprocessing.active_children()}
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:
-        with shielded():
+        with guarded(), shielded():  # all workers are started here
             places = {pool.submit(_checked_by_id, c.id): place for place, c in enumerate(claims)}
         for done in as_completed(places):
             finding, seconds = done.result()

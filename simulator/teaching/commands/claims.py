@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import print_json, print_labelled, print_table, say
+from simulator.doors.cli.output import note, print_json, print_labelled, print_table, say
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 from simulator.teaching import claims as ledger
@@ -141,14 +140,10 @@ def claims(
     different = [result for result in results if not result.as_recorded]
     if different:
         for result in different:
-            print(
-                f"{result.claim.id}: {result.finding.verdict}, recorded: {result.claim.expected}",
-                file=sys.stderr,
-            )
-        print(
+            note(f"{result.claim.id}: {result.finding.verdict}, recorded: {result.claim.expected}")
+        note(
             f"{len(different)} of {count_of(len(results), 'verdict')} "
-            f"{'differs' if len(different) == 1 else 'differ'} from the recorded ones",
-            file=sys.stderr,
+            f"{'differs' if len(different) == 1 else 'differ'} from the recorded ones"
         )
     return 1 if different else 0
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.extensions import Added
+from simulator.foundations.strangers import from_json
 from simulator.theory.events.accounting import Account
 from simulator.theory.events.leaves import (
     GaussianEvent,
@@ -33,7 +34,6 @@ from simulator.theory.events.tree import (
 from simulator.theory.guarantees.renyi import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, several
-from simulator.theory.stored import parsed
 
 Read = Callable[[Any, Neighbours, str], EventTree]
 
@@ -66,7 +66,7 @@ def read_account(text: str) -> Account:
 
     Raises InvalidInput with the path of what is wrong.
     """
-    document = parsed(text, "event")
+    document = from_json(text, "event")
     history = document.get("history") if isinstance(document, dict) else document
     return from_opacus(history) if isinstance(history, list) else Account.from_json(text)
 

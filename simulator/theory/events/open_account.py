@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.strangers import from_json
 from simulator.theory.bounds.certified_calibration import (
     Calibrated,
     ParameterScale,
@@ -16,7 +17,6 @@ from simulator.theory.bounds.certified_calibration import (
 )
 from simulator.theory.events.accounting import Account
 from simulator.theory.events.stored import EVENTS
-from simulator.theory.stored import parsed
 
 UNKNOWN = "?"
 
@@ -63,7 +63,7 @@ class OpenAccount:
     @classmethod
     def from_json(cls, text: str, digits: int = 5) -> OpenAccount:
         """Read a document in which one member is "?"; raises InvalidInput with the path."""
-        document = parsed(text, "event")
+        document = from_json(text, "event")
         found = list(_unknowns(document, "event"))
         if len(found) != 1:
             raise InvalidInput(

@@ -10,13 +10,14 @@ from typing import ClassVar
 
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.strangers import from_json
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.law_renyi import law_renyi
 from simulator.theory.guarantees.renyi_divergence import check_order
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.stored import LAWS
 from simulator.theory.outward import not_lost
-from simulator.theory.stored import JsonNode, parsed
+from simulator.theory.stored import JsonNode
 
 
 class DominatedFamily(Guarantee):
@@ -78,7 +79,7 @@ class DominatedDP(DominatedFamily):
     def of_named(cls, named: grammar.Term) -> Guarantee:
         """The family of a law in JSON; raises InvalidInput."""
         try:
-            return cls(LAWS.read(JsonNode(parsed(named.text, "law"), "law")))
+            return cls(LAWS.read(JsonNode(from_json(named.text, "law"), "law")))
         except InvalidInput as error:
             raise InvalidInput(f"{cls.kind}: {error}") from None
 

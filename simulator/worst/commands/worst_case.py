@@ -9,7 +9,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.estimate_rare import estimate_values
-from simulator.doors.cli.output import certain, number, print_json, say
+from simulator.doors.cli.output import certain, note, number, print_json, say
 from simulator.foundations.errors import DpcomposeError
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
@@ -168,7 +168,7 @@ def worst_case(
     if failure is not None:
         if found.verdict != "broken":
             raise failure
-        click.echo(f"error: {failure}", err=True)
+        note(f"error: {failure}")
     return 1 if found.verdict == "broken" else 0
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.files import explained, open_regular, write_text
+from simulator.foundations.files import write_text
+from simulator.foundations.strangers import read_text
 from simulator.foundations.validation import nonnegative, numeral, probability_below_one
 from simulator.theory.filters.interface import (
     Accounted,
@@ -352,14 +352,7 @@ def sigma_of(kind: str) -> float:
 
 def read_certificate(path: str | PathLike[str]) -> str:
     """The text of a certificate file. Raises InvalidInput where it cannot be read."""
-    with explained("read", Path(path)), open_regular(Path(path), "rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    try:
-        if content is None or len(content) > MOST_BYTES:
-            raise ValueError
-        return content.decode()
-    except ValueError:
-        raise InvalidInput(f"{path} is not a certificate of a filter") from None
+    return read_text(path, MOST_BYTES)
 
 
 def read_certified(path: str | PathLike[str]) -> CertifiedFilter:

@@ -137,9 +137,9 @@ def test_a_call_may_not_take_longer_than_the_system_can_wait():
 PROGRAM = """
 from simulator.auditing.conformance import accountants
 from simulator.auditing.conformance import client
-from simulator.auditing.conformance import processes
+from simulator.foundations import children
 from tests.auditing.conformance.test_rubbish import CASES, RUBBISH
-with processes.interruptible():
+with children.interruptible():
     accountants.try_accountants("rubbish", CASES, worker=client.Worker(RUBBISH))
 """
 

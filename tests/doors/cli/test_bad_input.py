@@ -126,7 +126,7 @@ def test_a_file_that_is_not_text(refused, tmp_path):
     path.write_bytes(b"cafe = 'caf\xe9'\n")
     assert "SyntaxError" in refused(f"{path}:attack")
     (tmp_path / "folder.py").mkdir()
-    assert "no file" in refused(f"{tmp_path}/folder.py:attack")
+    assert "not a regular file" in refused(f"{tmp_path}/folder.py:attack")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

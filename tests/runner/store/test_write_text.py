@@ -30,13 +30,23 @@ def test_a_folder_that_can_be_written_is_left_empty(tmp_path):
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "table").write_text("old")
-    (tmp_path / "link").symlink_to(tmp_path / "kept" / "table")
-    files.write_text(tmp_path / "link", "new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "kept" / "table").read_text() == "new"
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_written_through_a_link(tmp_path, there):
+    victim = tmp_path / "victim"
+    if there:
+        victim.write_text("old")
+    (tmp_path / "link").symlink_to(victim)
+    writers = {
+        "text": lambda: files.write_text(tmp_path / "link", "new"),
+        "bytes": lambda: files.write_bytes(tmp_path / "link", b"new"),
+        "json": lambda: files.write_json(tmp_path / "link", {}),
+        "new": lambda: files.write_new(tmp_path / "link", "new"),
+    }
+    for name, write in writers.items():
+        with pytest.raises(InvalidInput, match=r"it is a symbolic link|exists already"):
+            write()
+        assert victim.exists() == there, name
+    assert not there or victim.read_text() == "old"
 
 
 def test_a_pipe_or_a_device_is_no_file_to_replace(tmp_path):
