@@ -258,7 +258,7 @@ def test_a_missing_or_binary_file_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match=r"cannot read .*none\.csv: No such file"):
         Database.from_csv(tmp_path / "none.csv")
     (tmp_path / "binary.csv").write_bytes(b"a\n\xff\xfe\n")
-    with pytest.raises(InvalidInput, match="not a CSV file in UTF-8"):
+    with pytest.raises(InvalidInput, match="not text in UTF-8"):
         Database.from_csv(tmp_path / "binary.csv")
 
 

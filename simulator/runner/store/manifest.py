@@ -58,8 +58,9 @@ def read_manifest(folder: Path) -> Manifest:
     """Read a run's manifest. Raises :class:`InvalidInput` if it is missing or was changed."""
     path = folder / MANIFEST_NAME
     require_file(path)
+    content = read_bytes(path, follow=False)
     try:
-        stored = from_json(read_bytes(path, follow=False), str(path), exact=False)
+        stored = from_json(content, str(path), exact=False)
         _require_form(stored)
         intact = stored["id"] == specification_id(stored["specification"])
         manifest = Manifest(
@@ -68,10 +69,8 @@ def read_manifest(folder: Path) -> Manifest:
             {str(name): int(number) for name, number in stored.get("goal", {}).items()},
             tuple(stored["sessions"]),
         )
-    except InvalidInput:
-        raise
     except (
-        ValueError,
+        ValueError,  # InvalidInput too
         KeyError,
         TypeError,
         AttributeError,

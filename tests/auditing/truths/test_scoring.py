@@ -61,7 +61,7 @@ def test_a_table_that_is_wrong_gets_a_line(tmp_path, rows, text, complaint):
 def test_bytes_that_are_no_text_get_a_line(tmp_path):
     path = tmp_path / "claims.csv"
     path.write_bytes(b"id,value\n\xff\xfe,1\n")
-    with pytest.raises(InvalidInput, match="is no CSV"):
+    with pytest.raises(InvalidInput, match="is not text in UTF-8"):
         claims_of(path)
-    with pytest.raises(InvalidInput, match="there is no file"):
+    with pytest.raises(InvalidInput, match="No such file"):
         claims_of(tmp_path / "none.csv")
