@@ -19,14 +19,14 @@ def markdown(rows: Sequence[Tally], seconds: float) -> str:
     return "\n".join(
         [
             "# Faults\n",
-            "Runs of `dpcompose simulate --out` that are killed, damaged or short of resources; "
-            "`make faults` writes this file.\n",
+            "Runs of `dpcompose simulate --out` that are killed, damaged or short of resources, "
+            "and strangers' files before every reader; `make faults` writes this file.\n",
             f"{tries} tries, {wrong} with a wrong outcome. Made in {seconds / 60:.0f} minutes.\n",
             HEAD + "".join(line(row) for row in rows),
             *(["What went wrong:\n", *listed, ""] if listed else []),
             "## What the columns say\n",
             "- **equal**: ended or resumed, it printed and stored the bits of the run "
-            "without a fault.",
+            "without a fault; of a stranger's file: it was read.",
             "- **one line**: refused by one line, with nothing changed.",
             "- **before main**: died as any program of Python does, before the first statement of "
             "dpcompose; what is resumed is equal.",

@@ -131,7 +131,7 @@ def read_points(content: bytes, path: Path) -> list[Point]:
 def load_points(path: str | PathLike[str]) -> list[Point]:
     """The last point of each key in a study's file; an incomplete last line is left out."""
     path = Path(path)
-    content = read_bytes(path, MOST_OF_A_TABLE, follow=False)
+    content = read_bytes(path, MOST_OF_A_TABLE)
     points = read_points(content[: content.rfind(b"\n") + 1], path)
     return list({point.key: point for point in points}.values())
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from experiments.faults import __main__ as faults
-from experiments.faults import damage, kills
+from experiments.faults import damage, kills, strangers
 from experiments.faults.cases import Tally, Whole, line_or_equal
 from experiments.faults.table import markdown
 from experiments.stages import RESULTS
@@ -65,6 +65,21 @@ def test_damage_is_mended_and_a_swapped_block_is_seen(tmp_path):
         damage.press, damage.PureDP(0.2), 20, 1000, seed=4, block_size=50, jobs=1, keep_views=3
     )
     assert other.outcome() == "another result"
+
+
+def test_what_a_try_with_a_stranger_s_file_may_not_do(tmp_path):
+    def ends(call):
+        return strangers.fault(*strangers.alone(call))
+
+    assert ends(lambda: 2) == ""
+    assert "exit 70" in ends(lambda: 70)
+    assert "exit 99" in ends(lambda: 1 // 0)
+    assert "a hang" in strangers.fault(0, "", strangers.SECONDS + 1.0)
+    assert "a traceback" in strangers.fault(1, "Traceback (most recent call last)", 0.0)
+    writes = strangers.Reader("it", "f", lambda path: path.write_text("new"), "old")
+    (tmp_path / "run").mkdir()
+    assert "changed what was there" in strangers.tried(writes, "link", tmp_path / "run")
+    assert strangers.tried(strangers.READERS[0], "pipe", tmp_path / "run") == "lines"
 
 
 def test_unknown_parts_are_refused(capsys):
