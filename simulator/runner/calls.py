@@ -15,7 +15,7 @@ from simulator.runner.interruption import shielded
 from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
 from simulator.runner.lost import WorkerLost
 from simulator.runner.memory import affordable
-from simulator.runner.pool import kind_of_cluster, own_processes, stop
+from simulator.runner.pool import has_processes, kind_of_cluster, own_processes, stop
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -61,6 +61,7 @@ def _pool(
             begun[place] = None
             yield joblib.delayed(_placed)(function, place, items[place])
 
+    kind = kind if has_processes() else "threads"
     backend, _ = joblib.parallel.get_active_backend(prefer=kind)
     own = own_processes(kind) and kind_of_cluster(backend) is None
     if own and jobs > 1:

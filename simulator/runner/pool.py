@@ -21,6 +21,7 @@ from simulator.engine.outcomes.tally import Tally
 from simulator.engine.specification import RULE_BLOCK_ROUNDS
 from simulator.foundations.children import guarded
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.surroundings import CORES, require_whole
 from simulator.runner.gathering import Key
 from simulator.runner.interruption import shielded
 from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
@@ -50,8 +51,15 @@ def workers(jobs: int | None, rounds: int) -> int:
         # the number of parallel_config, which a Parallel that prefers threads ignores
         jobs = joblib.parallel.get_active_backend()[1]
     if jobs is None:
-        jobs = joblib.cpu_count() if rounds > WORTH_A_WORKER else 1
-    return joblib.cpu_count() if jobs == -1 else jobs
+        jobs = cores() if rounds > WORTH_A_WORKER else 1
+    return cores() if jobs == -1 else jobs
+
+
+def cores() -> int:
+    """How many cores there are, by joblib; raises InvalidInput where a limit is no number."""
+    require_whole([CORES])
+    count: int = joblib.cpu_count()
+    return count
 
 
 def cluster(jobs: int | None) -> Cluster | None:
@@ -98,15 +106,20 @@ def preference(specification: Specification) -> str:
         return "threads"
     try:
         joblib.parallel.get_active_backend(prefer="processes")
-    except ValueError:  # parallel_config(require="sharedmem") excludes them
+    except (ValueError, KeyError):  # parallel_config(require="sharedmem") excludes them
         return "threads"
-    return "processes"
+    return "processes" if has_processes() else "threads"
+
+
+def has_processes() -> bool:
+    """Whether processes can be started here: a plain container may have no semaphores."""
+    return "loky" in joblib.parallel.BACKENDS
 
 
 def own_processes(preferred: str) -> bool:
     """Whether joblib's active backend would start processes on this machine."""
     backend, _ = joblib.parallel.get_active_backend(prefer=preferred)
-    return isinstance(backend, joblib.parallel.BACKENDS["loky"])
+    return has_processes() and isinstance(backend, joblib.parallel.BACKENDS["loky"])
 
 
 def outcomes(

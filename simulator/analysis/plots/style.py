@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import require_target, write_bytes
+from simulator.foundations.surroundings import DATE, require_whole
 
 _STYLE = Path(__file__).with_name("paper.mplstyle")
 _COLUMN_WIDTH = 3.4
@@ -162,6 +163,7 @@ def drawable(path: str | PathLike[str]) -> Path:
     if not found.parent.is_dir():
         raise InvalidInput(f"there is no folder {str(found.parent)!r} for the picture")
     require_target(found)
+    require_whole([DATE])
     return found
 
 
@@ -170,6 +172,7 @@ def save_as(figure: Figure, path: str | PathLike[str]) -> Path:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
+    require_whole([DATE])
     content = io.BytesIO()
     with matplotlib.rc_context(fname=_STYLE):
         figure.savefig(content, format=path.suffix[1:], metadata=_METADATA[path.suffix])

@@ -11,16 +11,24 @@ import atexit
 import contextlib
 import gc
 import io
+import logging
 import os
 import signal
 import sys
+import sysconfig
 import traceback
+import warnings
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TextIO
 
+from simulator.doors.cli.output import note
 from simulator.foundations.uninterrupted import under_way
 from simulator.foundations.wording import printable
 from simulator.runner.prompt_exit import SIGNAL_WORDS, leave
+
+PACKAGE = Path(__file__).resolve().parents[2]
+"""The folder of this package."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -51,13 +59,35 @@ def set_up() -> None:
         sys.stdout = open(results, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
         vars(sys)["__stdout__"] = sys.stdout  # the terminal's width is read from it
     os.dup2(2, 1)
+    os.environ["MPLBACKEND"] = "Agg"  # a notebook's is not there, and no window is opened
     atexit.register(_flush_files)  # the first to register is the last to run
     for number in SIGNAL_WORDS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, _Handler())
     sys.unraisablehook = _unraisable
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it names the fonts that it misses
+    if not sys.warnoptions:  # -W and PYTHONWARNINGS show all
+        warnings.showwarning = show_warning
     # after an immediate exit the trackers of a pool warn of the semaphores that they clean up
     sys.warnoptions.append("ignore:resource_tracker:UserWarning")
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    *_: object,
+) -> None:
+    """Print a warning of a user's code, or of this package, as one line; no other library's.
+
+    A library that warns of a number in our own code says nothing that a user can act on.
+    """
+    is_ours = category.__module__.startswith("simulator.")
+    installed = {*map(sysconfig.get_path, ("stdlib", "purelib", "platlib")), str(PACKAGE)}
+    if is_ours or not filename.startswith((*installed, "<")):
+        where = "" if is_ours else f" ({filename}, line {lineno})"
+        note(f"warning: {message}{where}")
 
 
 class _Handler:

@@ -86,7 +86,10 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
         if find(claim.id) is not claim:
             raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with one job")
     before = {*multiprocessing.active_children()}
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    try:
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    except (OSError, ImportError, NotImplementedError) as error:  # no semaphores
+        raise InvalidInput(f"no worker can be started here ({error}); check with one job") from None
     try:
         with guarded(), shielded():  # all workers are started here
             places = {pool.submit(_checked_by_id, c.id): place for place, c in enumerate(claims)}
