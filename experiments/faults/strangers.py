@@ -36,7 +36,7 @@ GAME = ("--family", "pure:0.2", "--rounds", "3", "--trials", "20", "--jobs", "1"
 RARE = ("--family", "pure:0.2", "--rounds", "3", "--epsilon", "0.5", "--jobs", "1")
 AT = ("--target-epsilon", "1", "--target-delta", "1e-6")
 BINS = "matrix-factorisation:sigma=3,bins=1,rounds=2,matrix="
-BLACK_BOX = ("--neighbours", "0,1", "--claim", "pure:1", "--samples", "100")
+PAIR = ("--claimed", "pure:1", "--pair", "0", "1")
 
 PROGRAM = """\
 from simulator import Database, Laplace, counting_query
@@ -45,7 +45,6 @@ def attack(coins):
     while True:
         yield ALL.remove("alice"), ALL, Laplace(counting_query("alice"), 0.1)
 """
-STUDY = "adversary,family"
 TOML = """\
 [[task]]
 adversary = "press-when-ahead"
@@ -187,8 +186,8 @@ READERS: tuple[Reader, ...] = (
     Reader("estimate-rare", "f.py", ("estimate-rare", "@:attack", *RARE), PROGRAM, _DEEP_PYTHON),
     Reader("adversaries --explain", "f.py", ("adversaries", "--explain", "@:attack"), PROGRAM,
            _DEEP_PYTHON),
-    Reader("audit", "f.py", ("audit", "@:attack", "--claim", "pure:1"), PROGRAM, _DEEP_PYTHON),
-    Reader("pipeline", "f.py", ("pipeline", "@:attack", "--promise", "pure:1"), PROGRAM,
+    Reader("audit", "f.py", ("audit", "@:attack", *PAIR), PROGRAM, _DEEP_PYTHON),
+    Reader("pipeline", "f.py", ("pipeline", "@:attack", *PAIR), PROGRAM,
            _DEEP_PYTHON),
     Reader("conform", "f.py", ("conform", "@"), PROGRAM, _DEEP_PYTHON),
     Reader("plot, a specification", _SPECIFICATION, ("plot", "%")),
@@ -264,6 +263,8 @@ def fault(code: int, said: str, seconds: float) -> str:
         return f"a hang of {seconds:.0f} s"
     if code not in (0, 1, 2, 3):
         return f"exit {code}: {said.strip()[-300:]}"
+    if "--help)" in said:
+        return f"the try is mistaken: {said.strip()[-300:]}"
     if "Traceback" in said:
         return f"a traceback: {said.strip()[-300:]}"
     return ""
@@ -349,7 +350,7 @@ LOUD = "import pathlib\npathlib.Path({trace!r}).touch()\nraise RuntimeError('exe
 COMMANDS: dict[str, tuple[str, ...]] = {
     "adversaries": ("adversaries",),
     "adversaries --explain": ("adversaries", "--explain", "attack.py:attack"),
-    "audit": ("audit", "attack.py:box", "--claim", "pure:1", "--samples", "2000"),
+    "audit": ("audit", "attack.py:box", *PAIR, "--samples", "2000"),
     "bounds": ("bounds", "laplace:0.1", "--rounds", "3", "--delta", "1e-6"),
     "calibrate": ("calibrate", "laplace", "--rounds", "3", *AT),
     "claims": ("claims", "roth2011-lemma-7", "group-notes-basic-two", "--jobs", "2"),
@@ -359,7 +360,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "filter": ("filter", "--family", "pure:0.5", "--epsilon", "1", "--delta", "1e-6"),
     "game": ("game", "concurrent"),
     "merge": ("merge", "run", "--out", "whole"),
-    "pipeline": ("pipeline", "attack.py:box", "--promise", "pure:1"),
+    "pipeline": ("pipeline", "attack.py:box", *PAIR),
     "plot": ("plot", "run"),
     "simulate": ("simulate", "attack.py:attack", "--family", "pure:0.2", "--rounds", "10",
                  "--trials", "3000", "--jobs", "2"),

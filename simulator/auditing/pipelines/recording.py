@@ -24,6 +24,7 @@ from simulator.auditing.pipelines.report import (
 from simulator.auditing.pipelines.runs import TapedRun, instrumented, played
 from simulator.auditing.pipelines.tape import Extreme, RunTape, TapeEvent
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import probability_below_one
 from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
@@ -70,7 +71,7 @@ def record(
 
     Raises
     ------
-    InvalidInput : an invalid claim, patch or seed.
+    InvalidInput : an invalid claim, patch, delta or seed.
     """
     if not callable(pipeline):
         raise InvalidInput(f"a pipeline must be callable, not {pipeline!r:.80}")
@@ -79,6 +80,8 @@ def record(
     claim = parse_guarantee(claimed) if isinstance(claimed, str) else claimed
     if claim is not None and not isinstance(claim, Guarantee):
         raise InvalidInput(f"claimed must be a guarantee, as PureDP(0.1), not {claimed!r}")
+    if delta is not None:
+        delta = probability_below_one("delta", delta)
     with instrumented(patches):
         trial = _Trial(pipeline, (database_0, database_1), claim, public_coins, seed)
         return explained(trial, delta)

@@ -78,6 +78,7 @@ def show_warning(
     filename: str,
     lineno: int,
     *_: object,
+    **__: object,
 ) -> None:
     """Print a warning of a user's code, or of this package, as one line; no other library's.
 

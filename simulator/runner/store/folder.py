@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ from simulator.runner.store.log import (
     Block,
     Location,
     Scan,
+    Written,
     decode,
     encode,
     opening,
@@ -348,9 +350,24 @@ def _scanned(log: BinaryIO, path: Path, run: str) -> Scan:
             return Scan((), (), 0)
         with mmap.mmap(log.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
-                return scan(data, run)
+                return scan(data, run, _written(log), 512 * os.fstat(log.fileno()).st_blocks)
             except InvalidInput as error:
                 raise InvalidInput(f"{path} is {error}") from None
+
+
+def _written(log: BinaryIO) -> Written:
+    """The stretches of a log that are no holes, where the system lists them."""
+
+    def after(place: int) -> tuple[int, int] | None:
+        try:
+            start = os.lseek(log.fileno(), place, os.SEEK_DATA)
+            return start, os.lseek(log.fileno(), start, os.SEEK_HOLE)
+        except OSError as error:
+            size = os.fstat(log.fileno()).st_size
+            ended = error.errno == errno.ENXIO or place >= size
+            return None if ended else (place, size)
+
+    return after
 
 
 def _mended(log: BinaryIO, found: Scan, run: str) -> Scan:

@@ -14,8 +14,9 @@ import json
 import math
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ _TYPES = {
 """The types of arrays in a record: numbers, little-endian, by numpy's name of the type."""
 
 _PATIENCE = 8
-"""A scan checks at most so many times the bytes of a file."""
+"""A scan checks at most so many times the bytes that a file has on disk."""
 
 
 def opening(run: str) -> bytes:
@@ -135,17 +136,25 @@ def decode(run: str, record: bytes) -> Block:
     )  # fmt: skip
 
 
-def scan(data: Any, run: str) -> Scan:
+Written = Callable[[int], tuple[int, int] | None]
+"""The next stretch of a file, at or after a place, that is not a hole; None after the last one."""
+
+
+def scan(data: Any, run: str, written: Written | None = None, size: int | None = None) -> Scan:
     """Find every complete record in ``data`` (bytes, or a memory map).
 
-    ``run`` is the identity of the run. Takes a time linear in the size of the file. Raises
+    ``run`` is the identity of the run, ``written`` lists what is not a hole, and ``size`` is the
+    number of bytes of that. Takes a time linear in the size of the file, or in ``size`` where no
+    record states more. Raises
     :class:`InvalidInput` for the log of another run, for a record that :func:`encode` cannot have
     written, and for a file that is no block log.
     """
     begins = bytes(data[:OPENING_SIZE])
     whole = begins.startswith(_OPENING) and len(begins) == OPENING_SIZE and begins[-1:] == b"\n"
     with memoryview(data) as view:
-        found = tuple(_records(data, view, run))
+        marks = partial(_next_mark, data, written or partial(_to_the_end, len(data)))
+        patience = max(len(data), _PATIENCE * (len(data) if size is None else size))
+        found = tuple(_records(marks, view, run, patience))
     if whole and begins != opening(run) and not found:
         raise InvalidInput("the log of another run; name another folder")
     if not found and not whole and not opening(run).startswith(begins):
@@ -156,10 +165,28 @@ def scan(data: Any, run: str) -> Scan:
     return Scan(found, gaps, edges[-2])
 
 
-def _records(data: Any, view: memoryview, run: str) -> Iterator[Location]:
+def _to_the_end(size: int, place: int) -> tuple[int, int] | None:
+    """The one stretch of a file without holes."""
+    return (place, size) if place < size else None
+
+
+def _next_mark(data: Any, written: Written, position: int) -> int:
+    """The place of the next mark at or after a position, or -1. Its first byte may be a hole's."""
+    while (stretch := written(position)) is not None:
+        start, stop = stretch
+        found: int = data.find(_MARK, max(position, start - 1), stop + len(_MARK) - 1)
+        if found >= 0:
+            return found
+        position = max(stop, position + 1)
+    return -1
+
+
+def _records(
+    marks: Callable[[int], int], view: memoryview, run: str, patience: int
+) -> Iterator[Location]:
     position, checked = 0, 0
-    while (start := data.find(_MARK, position)) >= 0:
-        if checked > _PATIENCE * len(data):
+    while (start := marks(position)) >= 0:
+        if checked > patience:
             raise InvalidInput("damaged beyond repair; move it away or name another folder")
         position = start + 1
         frame = bytes(view[start : start + FRAME_SIZE])
@@ -169,7 +196,7 @@ def _records(data: Any, view: memoryview, run: str) -> Iterator[Location]:
             continue
         _, length, check = _FRAME.unpack_from(frame)
         stop = start + FRAME_SIZE + length
-        if stop > len(data):
+        if stop > len(view):
             continue
         checked += length
         with view[start + FRAME_SIZE : stop] as body:

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.store import RunStore, specification_id
-from simulator.runner.store.log import opening
+from simulator.runner.store.log import OPENING_SIZE, Block, encode, opening, scan
 
 SPECIFICATION = {"rounds": 1}
 RUN = specification_id(SPECIFICATION)
@@ -91,6 +91,49 @@ def test_a_scan_takes_a_time_linear_in_the_size_of_the_file(tmp_path):
     with pytest.raises(InvalidInput, match="damaged beyond repair"):
         RunStore.open(tmp_path, SPECIFICATION)
     assert time.process_time() - start < 2.0  # all of it checked for each takes minutes
+
+
+def test_a_scan_leaves_holes_out(tmp_path):
+    """A record behind 40 GB of them is found; to search these would take minutes."""
+    with RunStore.open(tmp_path, SPECIFICATION) as store:
+        store.append(0, 0, {"losses": np.zeros(3)})
+    log = tmp_path / "blocks.log"
+    whole = log.read_bytes()
+    record, hole = whole[OPENING_SIZE:], 40 << 30
+    frame = struct.pack("<4sQI", b"\x00BLK", 1 << 20, 1)
+    frame += struct.pack("<I", zlib.crc32(frame))
+    with log.open("r+b") as file:
+        file.write(whole + frame)
+        file.seek(hole)
+        file.write(record)
+        file.truncate(hole + len(record) + (1 << 30))
+    with RunStore.load(tmp_path) as store:
+        assert store.done() == {(0, 0)}
+        assert "dropped" in store.dropped
+        assert len(store.locations()) == 1
+
+
+def test_the_bytes_of_holes_are_not_searched():
+    class Counted(bytes):
+        searched = 0
+
+        def find(self, mark, start, stop):
+            Counted.searched += stop - start
+            return super().find(mark, start, stop)
+
+    record = encode(RUN, Block(0, 0, {"losses": np.zeros(3)}, {}))
+    begun, hole = len(opening(RUN)), 1 << 20
+    data = Counted(opening(RUN) + bytes(hole) + record)
+    stretches = [(0, begun), (begun + hole + 1, len(data))]  # the mark's first byte is a hole's
+
+    def written(place):
+        left = [(max(start, place), stop) for start, stop in stretches if place < stop]
+        return left[0] if left else None
+
+    found = scan(data, RUN, written, len(data) - hole)
+    assert found.found == scan(bytes(data), RUN).found
+    assert len(found.found) == 1
+    assert Counted.searched < 2 * (begun + len(record))
 
 
 @pytest.mark.parametrize(
