@@ -37,6 +37,22 @@ class Call:
         return self.process.returncode, out, err, time.monotonic() - pressed
 
 
+def wait_for(sign, process):
+    """Wait until ``sign()`` holds: a fixed time is too short on a busy machine."""
+    until = time.monotonic() + PATIENCE
+    while not sign():
+        assert process.poll() is None, "it ended before"
+        assert time.monotonic() < until, "no sign"
+        time.sleep(0.02)
+
+
+def hears_signals(process):
+    """Whether a process has set its handlers: one for SIGTERM, which Python itself does not."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+        (caught,) = (line.split()[1] for line in status if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def wait_for_blocks(folder, size):
     until = time.monotonic() + PATIENCE
     log = folder / "blocks.log"

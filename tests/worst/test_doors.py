@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
+
+from tests.helpers.interrupting import hears_signals, wait_for
 
 RESPONSES = ("--menu", "randomized-response:0.1", "--rounds", 3, "--epsilon", 0.1)
 NATURAL = (
@@ -184,7 +185,7 @@ def test_ctrl_c_is_one_line():
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(3.0)
+    wait_for(lambda: hears_signals(process), process)
     os.kill(process.pid, 2)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err.strip()) == (130, "", "interrupted")

@@ -258,6 +258,8 @@ def test_what_is_found_by_bets_is_said_with_its_number():
         assert_private(constant_rows, {"a": 1}, {"a": 1, "b": 2}, claimed="pure:0.3", samples=2000)
     message = str(failed.value)
     assert "epsilon >= 0.3 at" not in message
-    assert re.search(r"bets on (events|likelihood ratios) against the claim: stake times \d", message)
+    assert re.search(
+        r"bets on (events|likelihood ratios) against the claim: stake times \d", message
+    )
     found = failed.value.result
     assert found.evidence >= found.needed

@@ -1,11 +1,10 @@
 """Ctrl-C in the middle of a long call: gone at once with 130, and what was done is kept."""
 
 import re
-import time
 
 import pytest
 
-from tests.helpers.interrupting import A_MOMENT, Call, wait_for_blocks
+from tests.helpers.interrupting import A_MOMENT, Call, hears_signals, wait_for, wait_for_blocks
 
 ROUNDS = 1000
 
@@ -57,7 +56,7 @@ def test_a_resumed_run_equals_one_that_was_never_interrupted(dpcompose, adversar
 
 def test_ctrl_c_before_anything_is_played_is_as_quiet():
     call = Call("verify")
-    time.sleep(0.6)
+    wait_for(lambda: hears_signals(call.process), call.process)
     code, out, err, seconds = call.interrupt()
     assert (code, out) == (130, "")
     [line] = err.strip().splitlines()  # a fast machine has begun to play, and says where to store
@@ -68,7 +67,8 @@ def test_ctrl_c_before_anything_is_played_is_as_quiet():
 def test_a_slow_adversary_is_stored_early_in_small_blocks(adversary_file, tmp_path):
     slow = adversary_file(
         "\n\ndef slow(coins):\n"
-        "    import time\n"
+        "    import time, pathlib\n"
+        f"    pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n"
         "    for _ in range(3):\n"
         "        time.sleep(0.02)\n"
         "        yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)\n",
@@ -76,8 +76,7 @@ def test_a_slow_adversary_is_stored_early_in_small_blocks(adversary_file, tmp_pa
     )
     run = ("simulate", slow, "--family", "pure:0.2", "--rounds", 3, "--trials", 5000, "--jobs", 1)
     call = Call(*run, "--out", tmp_path / "large")
-    wait_for_blocks(tmp_path / "large", -1)
-    time.sleep(1.5)  # the first block is being played
+    wait_for((tmp_path / "begun").exists, call.process)
     code, _, err, _ = call.interrupt()
     assert code == 130
     assert "a block has up to 43690 trials: --block-size, or block_size=, makes smaller ones" in err
