@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.filters.interface import Filter, Price
+from simulator.theory.filters.interface import Filter, OverMenu, Price
 from simulator.theory.filters.residue import OneNumber, ResidueFilter
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.lattice import common_step
@@ -25,12 +25,14 @@ from simulator.worst.game_graph import (
     require_an_end,
 )
 from simulator.worst.menu import Option
+from simulator.worst.merged_states import merged_graph
 from simulator.worst.own_filter import OwnFilter, Transitions
-from simulator.worst.state_ruler import ruler, ruler_graph
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
 """Most states of a monotone filter that are kept exactly."""
+IN_LAYERS = 3
+"""Of merged states there are at least ``resolution / IN_LAYERS`` after each number of rounds."""
 _MARGIN = 1e-11
 """Relative rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 
@@ -120,6 +122,24 @@ def price_of(filter_: Filter, option: Option, relation: Relation) -> Price:
     return filter_.price(option.guarantee)
 
 
+def over_menu(filter_: Filter, prices: Sequence[Price], rounds: int | None) -> OverMenu:
+    """The filter's step for rounds at listed prices.
+
+    Where it would be a table that is too large, and a number of rounds ends the game, the step for
+    any prices.
+    """
+    try:
+        return filter_.over_menu(prices)
+    except NotApplicable:
+        if rounds is None or filter_.prices_vary:
+            raise
+    return OverMenu(
+        lambda state, number, _: filter_.step(state, *prices[int(number)]),
+        filter_.initial,
+        [(float(i), 0.0) for i in range(len(prices))],
+    )
+
+
 def _stepped(
     filter_: Filter,
     options: Sequence[Option],
@@ -131,10 +151,12 @@ def _stepped(
 
     Where its sums round, costs are ``scale`` times the true ones.
     """
-    prices = [price_of(filter_, option, relation) for option in options]
+    of_options = [price_of(filter_, option, relation) for option in options]
+    prices = list(dict.fromkeys(of_options))
+    columns = [prices.index(price) for price in of_options]
     if filter_.rounds_up:
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
-    step, initial, numbers = filter_.over_menu(prices)
+    step, initial, numbers = over_menu(filter_, prices, rounds)
     largest = [max(abs(x), 1e-300) for x in initial]
     # the step receives its own states, which are found by rounded sums
     known: dict[Hashable, tuple[float, ...]] = {}
@@ -152,7 +174,8 @@ def _stepped(
         admitted, after = step(known[key], *numbers[option])
         return rounded(after) if admitted else None
 
-    return explored_graph(rounded(initial), len(options), admit, rounds, FEW_NODES)
+    found = explored_graph(rounded(initial), len(prices), admit, rounds, FEW_NODES)
+    return GameGraph(found.follow[:, columns], found.states)
 
 
 def _own(
@@ -195,7 +218,7 @@ def _own_sum(
 ) -> FilterGraphs:
     """The graphs of a monotone filter: of its own states if these are few, else of units.
 
-    Where its state is no sum with a unit, of the marks of a ruler.
+    Where its state is no sum with a unit, of merged states.
     """
     if unit is not None:
         possible = _in_units(transitions, options, rounds, Units(transitions.initial, unit))
@@ -210,10 +233,9 @@ def _own_sum(
     units = _units(transitions, options, rounds, resolution)
     if fixed and not (units.common and _adds_up(transitions, options)):
         promises = [option.guarantee for option in options]
-        marks = ruler(transitions, promises, rounds, min(8 * resolution, FEW_NODES))
+        most = min(max(8 * resolution, resolution * (rounds or 0) // IN_LAYERS), FEW_NODES)
         return FilterGraphs.of(
-            ruler_graph(transitions, promises, marks.up, rounds, up=True),
-            ruler_graph(transitions, promises, marks.down, rounds, up=False),
+            *(merged_graph(transitions, promises, rounds, most, up=up) for up in (True, False))
         )
     certain = _in_units(transitions, options, rounds, units, up=True)
     return FilterGraphs.of(certain, _in_units(transitions, options, rounds, units))

@@ -13,6 +13,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import experiment_number, whole
 from simulator.theory.filters.interface import Filter
 from simulator.theory.lattice import common_step
+from simulator.theory.laws.base import Floats
 from simulator.worst.grid import lattice_step
 from simulator.worst.menu import BoundedRangeEntry, Entry, FixedEntry, FreeEntry, Option
 from simulator.worst.menu_parsing import entries
@@ -20,6 +21,8 @@ from simulator.worst.own_filter import OwnFilter
 
 MOST_ON_LATTICE = 2e9
 """Most terms of a game on the lattice of its losses; a larger game has a coarser grid."""
+_STEPS = 4_000
+"""Steps that are tried where none divides all lengths."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,15 @@ class Game:
     def dividing_step(self, wanted: float) -> float:
         """A step of at most ``wanted`` that divides all the menu's lengths where possible.
 
-        Otherwise a divisor of the widest range of an exponential mechanism.
+        Otherwise a divisor of the widest range of an exponential mechanism, and without one the
+        step of which the lengths are nearest to multiples, relative to themselves.
         """
-        lengths = [length for entry in self.menu for length in entry.lengths]
-        base = common_step(np.array(lengths)) if lengths else None
+        lengths = np.array([length for entry in self.menu for length in entry.lengths])
+        base = common_step(lengths) if lengths.size else None
         if base is None or base < wanted / 4:
             widths = [entry.width for entry in self.menu if isinstance(entry, BoundedRangeEntry)]
+            if not widths:
+                return _nearly_dividing(lengths, wanted)
             base = max([wanted, *widths])
         return base / math.ceil(base / wanted - 1e-9)
 
@@ -111,3 +117,16 @@ class Game:
     def charges_free_parameters(self) -> bool:
         """Whether a filter charges for a parameter that the adversary chooses."""
         return self.filter is not None and any(isinstance(entry, FreeEntry) for entry in self.menu)
+
+
+def _nearly_dividing(lengths: Floats, wanted: float) -> float:
+    """The step between half of ``wanted`` and all of it that the lengths are nearest to dividing.
+
+    Lengths below ``wanted`` are left out.
+    """
+    steps = wanted * np.linspace(1.0, 0.5, _STEPS)
+    off = np.zeros(_STEPS)
+    for length in np.unique(lengths[lengths > wanted]).tolist():
+        count = length / steps
+        np.maximum(off, np.abs(count - np.rint(count)) / count, out=off)
+    return float(steps[off.argmin()])

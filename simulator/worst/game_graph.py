@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,14 +48,18 @@ class GameGraph:
         """The node before the first round."""
         return self.nodes - 1
 
-    @property
+    @cached_property
     def depth(self) -> np.ndarray:
         """The largest number of rounds still open in each node, shape (nodes,)."""
-        depth = np.zeros(self.nodes + 1, dtype=np.int64)
-        depth[CLOSED] = -1
-        for node in range(self.nodes):
-            depth[node] = depth[self.follow[node]].max(initial=-1) + 1
-        return depth[:-1]
+        depth: list[int] = []
+        for row in self.rows:
+            depth.append(max([depth[after] for after in row if after >= 0], default=-1) + 1)
+        return np.array(depth, dtype=np.int64)
+
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The rows of ``follow`` as lists, which are faster one by one."""
+        return self.follow.tolist()
 
     @property
     def uses(self) -> np.ndarray:
@@ -64,7 +69,7 @@ class GameGraph:
 
 def chain_graph(rounds: int, options: int) -> GameGraph:
     """Return the graph in which every option is open in each of ``rounds`` rounds."""
-    _require_nodes(rounds + 1)
+    require_nodes(rounds + 1)
     follow = np.repeat(np.arange(-1, rounds, dtype=np.int32)[:, None], options, axis=1)
     return GameGraph(follow)
 
@@ -80,7 +85,7 @@ def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None)
     if rounds is None:
         require_an_end(prices.min() > 0)
     width = capacity + 1
-    _require_nodes(width * (1 if rounds is None else rounds + 1))
+    require_nodes(width * (1 if rounds is None else rounds + 1))
     left = np.arange(width)[:, None] - prices
     layer = np.where(left >= 0, left, CLOSED)
     if rounds is None:
@@ -90,38 +95,29 @@ def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None)
     return GameGraph(np.concatenate(layers).astype(np.int32))
 
 
-def layered_graph(after: np.ndarray, rounds: int | None) -> GameGraph:
+def graph_of_states(after: np.ndarray) -> GameGraph:
     """Return the graph of numbered states, of which the first one is the start.
 
-    ``after``, shape (states, options), is the state after an option or CLOSED, never a smaller one;
-    an equal one only with ``rounds``. States that no play reaches are left out.
+    ``after``, shape (states, options), is the state after an option, with a larger number, or
+    CLOSED.
     """
-    states = np.arange(len(after))
-    if (np.where(after >= 0, after, len(after)) > states[:, None]).all():
-        reached = np.zeros(len(after), dtype=bool)
-        reached[0] = True
-        for state in states.tolist():
-            if reached[state]:
-                reached[after[state][after[state] >= 0]] = True
-        rank = np.append(np.cumsum(reached[::-1])[::-1] - 1, CLOSED)  # the start has the largest
-        alone = GameGraph(rank[after[reached]][::-1].astype(np.int32))
-        _require_nodes(alone.nodes)
-        if rounds is None or alone.depth[alone.start] <= rounds:
-            return alone
-    assert rounds is not None
-    layers = [np.zeros(1, dtype=np.int64)]  # the states after 0, 1, ... rounds
-    for _ in range(rounds):
-        beyond = after[layers[-1]]
-        layers.append(np.unique(beyond[beyond >= 0]))
-        _require_nodes(sum(map(len, layers)))
-    rows: list[np.ndarray] = []
-    first, below = 0, np.empty(0, dtype=np.int64)
-    for played, layer in reversed(list(enumerate(layers))):
-        beyond = after[layer] if played < rounds else np.full((len(layer), after.shape[1]), CLOSED)
-        place = first - len(below) + np.searchsorted(below, beyond)
-        rows.append(np.where(beyond >= 0, place, CLOSED))
-        first, below = first + len(layer), layer
-    return GameGraph(np.concatenate(rows).astype(np.int32))
+    require_nodes(len(after))
+    return GameGraph(np.where(after >= 0, len(after) - 1 - after, CLOSED)[::-1].astype(np.int32))
+
+
+def graph_of_layers(layers: Sequence[np.ndarray]) -> GameGraph:
+    """Return the graph of the states after 0, 1, ... rounds; there is one after 0 rounds.
+
+    Each layer, shape (states, options), has the number of the state in the next layer, or CLOSED.
+    """
+    sizes = [len(layer) for layer in layers]
+    require_nodes(sum(sizes))
+    firsts = np.cumsum([0, *reversed(sizes)])[: len(sizes)][::-1]
+    rows = [
+        np.where(layer >= 0, layer + after, CLOSED)
+        for layer, after in zip(layers, [*firsts[1:], 0])
+    ]
+    return GameGraph(np.concatenate(rows[::-1]).astype(np.int32))
 
 
 def require_an_end(ends: bool) -> None:
@@ -133,7 +129,8 @@ def require_an_end(ends: bool) -> None:
         )
 
 
-def _require_nodes(nodes: int, most: int = MOST_NODES) -> None:
+def require_nodes(nodes: int, most: int = MOST_NODES) -> None:
+    """Raise NotApplicable where there are too many nodes."""
     if nodes > most:
         raise NotApplicable(
             f"the game has more than {most} states; take fewer rounds, fewer mechanisms, or "
@@ -156,7 +153,7 @@ def explored_graph(
     """
     if rounds is not None:
         try:
-            without = _explored_graph(initial, options, admit, most)
+            without = _explored_graph(initial, options, admit, most, farthest=rounds)
             if without.depth[without.start] <= rounds:
                 return without
         except (InvalidInput, NotApplicable):
@@ -177,9 +174,13 @@ def _counted(admit: Admit, rounds: int) -> Admit:
     return within
 
 
-def _explored_graph(initial: Hashable, options: int, admit: Admit, most: int) -> GameGraph:
+def _explored_graph(
+    initial: Hashable, options: int, admit: Admit, most: int, farthest: int | None = None
+) -> GameGraph:
+    """The graph; raises NotApplicable for a state that takes more than ``farthest`` rounds, too."""
     places: dict[Hashable, int] = {initial: 0}
     states: list[Hashable] = [initial]
+    distance = [0]
     successors: list[list[int]] = []
     while len(successors) < len(states):
         row = []
@@ -191,7 +192,10 @@ def _explored_graph(initial: Hashable, options: int, admit: Admit, most: int) ->
             if after not in places:
                 places[after] = len(states)
                 states.append(after)
-                _require_nodes(len(states), most)
+                distance.append(distance[len(successors)] + 1)
+                require_nodes(len(states), most)
+                if farthest is not None and distance[-1] > farthest:
+                    raise NotApplicable("the filter admits more rounds than the game has")
             row.append(places[after])
         successors.append(row)
     order = _sorted(successors)

@@ -48,6 +48,9 @@ MOST_PRODUCTS = 2e8
 """Approximate number of multiplications of the first pass, where the grid may be chosen."""
 MOST_STEPS = 1e7
 """Most steps between a loss of zero and epsilon."""
+SLOWER = 3
+"""Levels from one grid of losses to the next, where the states separate the ends: the laws are
+discrete, and the step is chosen for their losses."""
 FINEST = 60_000
 """Most points of a pass, where the grid may be chosen."""
 WIDEST = 4_000
@@ -69,6 +72,7 @@ class GridPass:
     thresholds : the readings of the lower end's nodes, for an odometer.
     largest : the largest loss of a play, in nats, from which delta(epsilon) is 0, up to rounding
         (:mod:`simulator.foundations.ties`).
+    growth : about how many times as long the next level takes, at most.
     """
 
     step: float
@@ -81,6 +85,7 @@ class GridPass:
     outward_layouts: list[Layout]
     thresholds: Floats | None = None
     largest: float = math.inf
+    growth: float = 5.0
 
     def delta(self, epsilon: float) -> Bracket:
         """Certified ends at one epsilon."""
@@ -179,12 +184,13 @@ def run_pass(
     graphs = filter_graphs(
         game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation
     )
-    exact = game.exact_step is not None
-    if exact and graphs.certain is not graphs.possible:
-        # the ends differ whatever the grid, so a lattice that is much finer than needed is not used
-        coarser = game.dividing_step(game.coarsest / 2**level)
-        exact = coarser < 4.0 * step
+    exact, more_states = game.exact_step is not None, False
+    if graphs.certain is not graphs.possible and all(entry.exact for entry in game.menu):
+        # the ends differ whatever the grid, so a grid that is much finer than needed is not used
+        coarser = game.dividing_step(game.coarsest / 2 ** (level // SLOWER))
+        exact = exact and coarser < 4.0 * step
         step = step if exact else coarser
+        more_states = exact or (level + 1) % SLOWER != 0
     laws = [option.law for option in options]
     layouts = [lattice_layout(law, step) if exact else outward_layout(law, step) for law in laws]
     near = [nearest_layout(law, step) for law in laws]
@@ -213,6 +219,7 @@ def run_pass(
         nearest_layouts=near,
         outward_layouts=layouts,
         largest=_largest(graphs.possible, layouts, ranges, step),
+        growth=2.5 if more_states else 5.0,
     )
 
 

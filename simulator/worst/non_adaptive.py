@@ -22,7 +22,7 @@ from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.distribution import compose_laws
-from simulator.worst.filter_graphs import price_of
+from simulator.worst.filter_graphs import over_menu, price_of
 from simulator.worst.game_graph import CLOSED, GameGraph, chain_graph, explored_graph
 from simulator.worst.grid import Grid, Layout, NearestLayout
 from simulator.worst.grid_pass import loss_error_of
@@ -129,7 +129,7 @@ def _counted(
         step = lambda state, option: (True, state)  # noqa: E731
     elif isinstance(filter_, Filter):
         prices = [price_of(filter_, option, relation) for option in options]
-        rule, initial, numbers = filter_.over_menu(prices)
+        rule, initial, numbers = over_menu(filter_, prices, rounds)
         step = lambda state, option: rule(state, *numbers[option])  # noqa: E731
     else:
         transitions = Transitions(filter_)

@@ -168,7 +168,9 @@ class Transitions:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
+        return False
+    return math.isfinite(value)
 
 
 def _is_state(value: Any) -> bool:

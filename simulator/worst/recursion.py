@@ -154,12 +154,14 @@ def upper_sweep(
 ) -> Iterator[GridArray]:
     """Yield every node's values, the start's last; fill ``table`` with the best options."""
     pad = max([_padding(layouts), *(r.cells for r in ranges)])
-    above = np.zeros(graph.nodes) if thresholds is None else thresholds
     kind = layouts[0].weights.dtype
+    stopped = payoff(grid.z).astype(kind)
     kept = LiveValues(graph)
     window = Windows(graph, grid, layouts, thresholds)
     for node in in_stages(range(graph.nodes), "upper end"):
-        best = payoff(grid.z - above[node]).astype(kind)
+        if thresholds is not None:
+            stopped = payoff(grid.z - thresholds[node]).astype(kind)
+        best = stopped.copy()
         here = window[node]
         length = here.stop - here.start
         for option in np.flatnonzero(graph.follow[node] >= 0).tolist():
@@ -247,13 +249,12 @@ def is_exact(graph: GameGraph, layouts: Sequence[Layout], grid: Grid) -> bool:
 
 def largest_sums(graph: GameGraph, amounts: GridArray) -> GridArray:
     """The largest sum of the options' amounts along any play from each node."""
-    reach = np.zeros(graph.nodes)
-    for node in range(graph.nodes):
-        follow = graph.follow[node]
-        here = follow >= 0
-        if here.any():
-            reach[node] = float((amounts[here] + reach[follow[here]]).max())
-    return reach
+    each = [float(amount) for amount in amounts]
+    reach: list[float] = []
+    for row in graph.rows:
+        open_ = [amount + reach[after] for amount, after in zip(each, row) if after >= 0]
+        reach.append(max(open_, default=0.0))
+    return np.array(reach)
 
 
 class LiveValues:
@@ -299,6 +300,11 @@ def lower_rounding(graph: GameGraph, layouts: Sequence[NearestLayout]) -> float:
     return 2 * (int(graph.depth[graph.start]) + 1) * (terms + 64) * UNIT
 
 
+def _stopped(z: GridArray) -> GridArray:
+    """The value where the game ends at z, and e^-z times the probability of winning there."""
+    return np.stack((payoff(z), np.where(z > 0.0, np.exp(-np.maximum(z, 0.0)), 0.0)))
+
+
 def lower_sweep(
     graph: GameGraph,
     grid: Grid,
@@ -309,14 +315,15 @@ def lower_sweep(
 ) -> Iterator[tuple[GridArray, GridArray]]:
     """Yield every node's values and e^-z times the probability of winning in experiment 1."""
     pad = _padding([layout.law for layout in layouts])
-    above = np.zeros(graph.nodes) if thresholds is None else thresholds
     line = grid.outside(-pad, grid.points + 2 * pad)
+    stopped = _stopped(line)
     kept = LiveValues(graph)
     window = Windows(graph, grid, [layout.law for layout in layouts], thresholds)
     inner = slice(pad, pad + grid.points)
     for node in in_stages(range(graph.nodes), "lower end"):
-        z = line - above[node]
-        both = np.stack((payoff(z), np.where(z > 0.0, np.exp(-np.maximum(z, 0.0)), 0.0)))
+        if thresholds is not None:
+            stopped = _stopped(line - thresholds[node])
+        both = stopped.copy()
         here = window[node]
         start, length = pad + here.start, here.stop - here.start
         gain, won = both[:, start : start + length]

@@ -15,9 +15,6 @@ from simulator.worst.grid_pass import GridPass
 MOST_LEVELS = 12
 MOST_COARSER = 6
 """Most levels below the first one that are tried where that one is too large."""
-GROWTH = 5.0
-"""Estimated growth of the time from one grid to the next: at most this factor, and at most twice
-the last growth."""
 PATIENCE = 10.0
 """A pass whose estimated time exceeds this many times the allowed seconds is not begun..."""
 LEAST_ALLOWED = 30.0
@@ -101,7 +98,9 @@ def _passes(
         level += 1
         yield last
         now = time.process_time()
-        took, growth = now - before, min(GROWTH, 2.0 * (now - before) / took) if took else GROWTH
+        # at most twice the last growth, too
+        growth = min(last.growth, 2.0 * (now - before) / took) if took else last.growth
+        took = now - before
         if now - start + growth * took > seconds:
             return
 

@@ -53,6 +53,8 @@ def random_game(seed: int) -> RandomGame:
         budget = float(largest * rng.choice([1.0, 2.0, 3.0, 4.3]))
         if rule not in ("sum",):
             budget *= 3.0
+        if rule == "rogers":  # which takes no smaller epsilon
+            budget = max(budget, 1e-150)
         delta = "" if rule == "sum" else ",1e-5"
         filter_ = f"{rule}:{budget!r}{delta}"
         epsilon = budget * float(rng.choice([1.0, 1.0, 0.5, 0.1, 1.5]))
@@ -89,6 +91,10 @@ def _mechanism(rng: np.random.Generator, size: float, rule: str) -> Any:
             second[0] = 0.0
         return FiniteLaw.from_probabilities(first, second / second.sum())
     return f"{name}:{size!r}"
+
+
+ROUNDING = 64.0 * float(np.finfo(np.longdouble).eps)
+"""Bound on the rounding of a witness, a sum of differences of numbers up to 1."""
 
 
 def witnesses(game: RandomGame) -> tuple[float, float]:

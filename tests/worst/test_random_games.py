@@ -8,7 +8,7 @@ from simulator.foundations.ties import tolerance
 from simulator.worst import worst_case
 from simulator.worst.search import WorstCase
 from tests.helpers.cases import case
-from tests.worst.random_games import RandomGame, random_game, witnesses
+from tests.worst.random_games import ROUNDING, RandomGame, random_game, witnesses
 
 
 def searched(game: RandomGame) -> WorstCase:
@@ -27,7 +27,7 @@ def encloses(game: RandomGame, lower: float, upper: float) -> bool:
     low, high = witnesses(game)
     assert game.rounds is not None
     tie = tolerance(game.epsilon, game.rounds)
-    return low <= upper * (1 + 1e-11) + tie and lower <= high * (1 + 1e-11) + 1e-300
+    return low <= upper * (1 + 1e-11) + tie + ROUNDING and lower <= high * (1 + 1e-11) + ROUNDING
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,4 +1,4 @@
-"""Filters whose state is a number of any meaning: both ends from states moved to marks."""
+"""Filters whose state is a number of any meaning: both ends from merged states."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import filter_graphs, worst_case
-from simulator.worst.game_graph import CLOSED, layered_graph
+from simulator.worst.game_graph import CLOSED, graph_of_layers, graph_of_states
+from simulator.worst.merged_states import merged_graph
 from simulator.worst.own_filter import Transitions
-from simulator.worst.state_ruler import ruler, ruler_graph
+from simulator.worst.recursion import largest_sums
 from tests.helpers.cases import case
 from tests.worst.brute_force import response, worst
 
@@ -134,17 +135,15 @@ def test_marks_enclose_plain_recursion(seeds: range, monkeypatch: pytest.MonkeyP
 
 
 def test_a_state_moved_the_wrong_way_is_seen() -> None:
-    """The check can fail: from marks below the states, more rounds are admitted than there are."""
-    promises = [PureDP(size) for size in SIZES]
+    """The check can fail: merged into the smallest, states admit more than their limit."""
     transitions = Transitions(Numbered(0.2324, root))
-    marks = ruler(transitions, promises, None, 300)
-    exact = math.floor(0.2324**2 / SIZES[1] ** 2)
-    depths = {}
-    for up in (True, False):
-        some = (marks.up if up else marks.down)[::5]
-        graph = ruler_graph(transitions, promises[1:2], some, None, up=up)
-        depths[up] = int(graph.depth[graph.start])
-    assert depths[True] < exact < depths[False]
+    squares = np.array([size**2 for size in SIZES])
+    for rounds in (None, 60):
+        spent = {}
+        for up in (True, False):
+            graph = merged_graph(transitions, [PureDP(e) for e in SIZES], rounds, 300, up=up)
+            spent[up] = float(largest_sums(graph, squares)[graph.start])
+        assert 0.9 * 0.2324**2 < spent[True] <= 0.2324**2 < spent[False]
 
 
 def saturating(state: float, epsilon: float) -> float:
@@ -163,12 +162,13 @@ def test_a_round_that_does_not_raise_the_state_is_named() -> None:
 
 
 def test_states_in_layers_are_counted_once_for_each_number_of_rounds() -> None:
-    after = np.array([[1, 2], [2, 2], [2, CLOSED]])  # the last state stays
+    layer, last = np.array([[0, 1], [1, CLOSED]]), np.full((2, 2), CLOSED)
     for rounds in (1, 2, 5):
-        graph = layered_graph(after, rounds)
+        graph = graph_of_layers([layer[:1], *(layer for _ in range(rounds - 1)), last])
         assert graph.depth[graph.start] == rounds
         assert (graph.follow < np.arange(graph.nodes)[:, None]).all()
-    assert layered_graph(np.array([[1, 2], [2, CLOSED], [CLOSED, CLOSED]]), 2).nodes == 3
+    graph = graph_of_states(np.array([[1, 2], [2, CLOSED], [CLOSED, CLOSED]]))
+    assert graph.follow.tolist() == [[CLOSED, CLOSED], [0, CLOSED], [1, 0]]
 
 
 @pytest.mark.nightly
