@@ -21,9 +21,12 @@ from simulator.worst.game import Game
 from simulator.worst.game_graph import CLOSED, GameGraph
 from simulator.worst.grid import Grid
 from simulator.worst.grid_pass import GridPass
-from simulator.worst.menu import Entry, FixedEntry
+from simulator.worst.menu import Entry, FixedEntry, FreeEntry
 from simulator.worst.recursion import Values
 
+_CELLS = 400
+"""Cells of a free parameter."""
+_ROUNDING = 1e-12
 FEW = 160
 """Rounds for whose rounding a filter's limit is allowed: it rounds its own sums outward."""
 
@@ -51,28 +54,52 @@ def _largest_loss(entry: Entry, game: Game) -> float:
 
 
 def _largest_under_filter(game: Game) -> float:
-    """A bound on the loss of a play from the filter's sum; infinite where none is known."""
+    """A bound on the loss of a play from the filter's sum; infinite where none is known.
+
+    With k rounds and a sum of costs within B, it is lambda B + k max (loss - lambda cost)_+ for
+    every lambda >= 0; without a number of rounds the maximum must be 0.
+    """
     filter_ = game.filter
     if not isinstance(filter_, Filter) or not filter_.prices_vary or filter_.observes:
         return math.inf
-    fixed = all(isinstance(entry, FixedEntry) for entry in game.menu)
-    if not fixed and not isinstance(filter_, SumFilter):
-        return math.inf
-    losses, prices = [], []
-    for entry in game.menu:
-        losses.append(_largest_loss(entry, game))
-        if isinstance(entry, FixedEntry):
-            option = entry.options(0, 1.0)[0]
-            prices.append(price_of(filter_, option, game.relation)[0])
-        else:  # of the sum filter, whose cost is the largest loss itself
-            prices.append(filter_.price(entry.guarantee)[0])
+    found = [pair for entry in game.menu for pair in _losses_and_prices(entry, game, filter_)]
     try:
-        budget = budget_of(filter_, max(prices))
+        budget = budget_of(filter_, max(price for _, price in found))
     except NotApplicable:
         return math.inf
-    costs = [(loss, budget.cost(price)) for loss, price in zip(losses, prices) if loss > 0.0]
-    rates = [loss / cost if cost > 0.0 else math.inf for loss, cost in costs]
-    return budget.possible * max(rates, default=0.0)
+    pairs = [(loss, budget.cost(price)) for loss, price in found if loss > 0.0]
+    losses, costs = (np.array(each, dtype=np.float64) for each in zip(*pairs or [(0.0, 1.0)]))
+    if not np.isfinite(losses).all():
+        return math.inf
+    with np.errstate(divide="ignore", over="ignore"):
+        rates = losses / costs
+    least = float(rates.max()) * budget.possible if np.isfinite(rates).all() else math.inf
+    if game.rounds is None:
+        return least
+    finite = rates[np.isfinite(rates) & (rates > 0.0)]
+    for slope in np.unique([*finite, *finite * 0.5]).tolist():
+        beyond = max(0.0, float((losses - slope * costs).max()))
+        least = min(least, (slope * budget.possible + game.rounds * beyond) * (1.0 + _ROUNDING))
+    return least
+
+
+def _losses_and_prices(entry: Entry, game: Game, filter_: Filter) -> list[tuple[float, float]]:
+    """A loss that a round does not exceed, and the least price at which it has it.
+
+    One pair for a mechanism, and one for each cell of a free parameter.
+    """
+    if isinstance(entry, FixedEntry):
+        option = entry.options(0, 1.0)[0]
+        price = price_of(filter_, option, game.relation)[0]
+    else:
+        price = filter_.price(entry.guarantee)[0]
+    if not isinstance(entry, FreeEntry) or isinstance(filter_, SumFilter):
+        # the sum filter's cost is the largest loss itself, whatever the parameter
+        return [(_largest_loss(entry, game), price)]
+    ends = np.geomspace(entry.low, entry.high, _CELLS + 1).tolist()
+    ends[0], ends[-1] = entry.low, entry.high
+    prices = [filter_.price(entry.promise_of(end))[0] for end in ends]
+    return [*zip(ends[1:], prices), (entry.high, price)]
 
 
 def nothing_won(game: Game, epsilon: float) -> GridPass:

@@ -94,3 +94,11 @@ def test_losses_of_the_smallest_doubles_are_searched(menu: str, epsilon: float) 
     assert found.delta.lower <= alone.delta.upper
     assert alone.delta.lower <= found.delta.upper
     assert found.reached
+
+
+def test_a_free_parameter_wins_nothing_where_filter_and_rounds_together_allow_too_little() -> None:
+    """Four rounds with squares within 0.1313 add up to at most twice its root, 0.7247."""
+    menu = "randomized-response:0.15..0.3"
+    for epsilon, won in ((0.74, False), (0.7, True)):
+        found = worst_case(menu, filter="whitehouse:1.8,1e-5", rounds=4, epsilon=epsilon).delta
+        assert (found.upper > 0.0) == won, epsilon
