@@ -52,9 +52,9 @@ def require_likelihoods(
 
 def require_likelihoods_if_possible(
     challenges: Iterable[Challenge], relation: Relation, seed: int, **limits: Any
-) -> None:
+) -> str:
     """Test the likelihoods as :func:`require_likelihoods` does; warn where there is no test."""
     if tests_of_likelihoods():
-        require_likelihoods(challenges, relation, seed, **limits)
-    else:
-        warnings.warn(f"likelihoods were not tested: {MISSING}", NotTested, stacklevel=3)
+        return require_likelihoods(challenges, relation, seed, **limits)
+    warnings.warn(f"likelihoods were not tested: {MISSING}", NotTested, stacklevel=3)
+    return ""

@@ -42,9 +42,21 @@ DELTAS = (0.1, 1e-2, 1e-3)
 """Each bound is tested at the epsilons that it grants for these deltas."""
 
 EXAMINED = 1 << 13
-"""Draws on which the likelihood of each mechanism is tested."""
+"""Draws of each challenge for bets on events: there may be many challenges."""
 MOST_EXAMINED = 64
-"""The most mechanisms of one class that are tested per adversary: training has one per round."""
+"""The most challenges with mechanisms of one class that are tested per adversary: training has one
+per round."""
+
+
+class Checks(list["Check"]):
+    """The claims of a call, and what a test of the declared likelihoods would have found.
+
+    Attributes
+    ----------
+    likelihoods : a text; empty where they were not tested, or where no mechanism has one.
+    """
+
+    likelihoods: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ def verify(
     false_alarm: float = 1e-6,
     bounds: Sequence[BoundOnComposition] | None = None,
     progress: bool | None = None,
-) -> list[Check]:
+) -> Checks:
     """Play every adversary and test every bound on its measured hockey-stick divergence.
 
     An adversary is looked at after more and more trials (:func:`looks`), and left when each of its
@@ -136,7 +148,7 @@ def verify(
     sample confirms, does not keep it; a violation at any look counts.
 
     The measurements use the likelihoods that the mechanisms declare, so these are tested too, for
-    the first MOST_EXAMINED mechanisms of each kind that an adversary plays
+    the first MOST_EXAMINED challenges with each kind of mechanism that an adversary plays
     (by :mod:`simulator.auditing.declared`; with a warning where that is not installed).
 
     Parameters
@@ -148,7 +160,8 @@ def verify(
         largest probability that any correct likelihood fails.
     bounds : to test; by default :func:`usual_bounds`.
 
-    Returns one Check for each adversary, experiment and bound, at the point with the least slack.
+    Returns one Check for each adversary, experiment and bound, at the point with the least slack;
+    their ``likelihoods`` say what error of a declared loss would have been found.
     Raises InvalidInput if no bound can be tested, FalseLikelihood if a mechanism does not draw as
     it declares, and the errors of :func:`simulate` with the adversary's name.
     """
@@ -164,7 +177,7 @@ def verify(
         raise InvalidInput(f"no bound grants a finite epsilon at any delta of {DELTAS}")
     each = false_alarm / max(1, len(adversaries) * 2 * len(probes))
     checked_jobs(jobs)
-    checks = []
+    checks = Checks()
     met: dict[Any, Challenge] = {}
     for name, adversary in in_stages(list(adversaries.items()), "adversaries"):
         try:
@@ -179,13 +192,14 @@ def verify(
             checks += least_slack([check for check in found if check.experiment == experiment])
         kinds: Counter[type] = Counter()
         for challenge in result.challenges:
-            kind, key = type(challenge.mechanism), key_of(challenge.mechanism)
+            kind, key = type(challenge.mechanism), key_of(challenge)  # either direction is one
             if key not in met and kinds[kind] < MOST_EXAMINED:
                 kinds[kind] += 1
                 met[key] = challenge
-    require_likelihoods_if_possible(
-        met.values(), relation, seed, draws=EXAMINED, false_alarm=false_alarm
-    )
+    if any(challenge.mechanism.has_likelihood for challenge in met.values()):
+        checks.likelihoods = require_likelihoods_if_possible(
+            met.values(), relation, seed, events=EXAMINED, false_alarm=false_alarm
+        )
     return checks
 
 

@@ -1,7 +1,7 @@
 """A play that is not to trust its mechanisms examines every challenge that it has met."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -133,6 +133,33 @@ def test_verify_blames_the_mechanism_and_not_a_theorem():
     for mechanism in (ConstantLaplace(), LowDigits()):
         with pytest.raises(FalseLikelihood, match=type(mechanism).__name__):
             verify(true | {"false": always(mechanism)}, **settings)
+
+
+class OneWay(Laplace):
+    """Its loss is wrong where the second database lacks Alice's record."""
+
+    def pair(self, database_0, database_1, relation=ADD_REMOVE):
+        if database_1.count_of("alice"):
+            return super().pair(database_0, database_1, relation)
+        return replace(self, epsilon=self.epsilon / 4.0).pair(database_1, database_0, relation)
+
+
+def both_ways(coins):
+    while True:
+        yield WITHOUT, EVERYONE, OneWay(ALICE, 0.2)
+        yield EVERYONE, WITHOUT, OneWay(ALICE, 0.2)
+
+
+def test_verify_tests_a_mechanism_in_both_directions():
+    """The first one that is met used to stand for both."""
+    with pytest.raises(FalseLikelihood, match="OneWay"):
+        verify({"both": both_ways}, FAMILY, 2, 50, jobs=1)
+
+
+def test_verify_says_what_error_of_a_loss_would_have_been_found():
+    found = verify({"true": always(Laplace(ALICE, 0.2))}, FAMILY, 2, 50, jobs=1)
+    assert "a loss that is wrong by " in found.likelihoods
+    assert "draws on each database" in found.likelihoods
 
 
 class LowDigits(ConstantLaplace):

@@ -56,21 +56,30 @@ class Examined:
     mechanisms : how many.
     draws : of each database, the fewest of a mechanism.
     error : a true loss so many times larger or smaller than the declared one, less 1, would have
-        been contradicted in about 95% of tests; the largest of the mechanisms, infinite where a
-        declared loss is constant.
+        been contradicted in about 95% of tests; the largest of the mechanisms, infinite where all
+        declared losses are constant.
+    share : a declared loss that is wrong by 1 or more on an event alone would have been, too, if
+        the event has this share of min(P0, P1); the largest of the mechanisms.
     """
 
     mechanisms: int
     draws: int
     error: float
+    share: float
 
     def __str__(self) -> str:
-        seen = (
-            f"a loss that is wrong by {100.0 * self.error:.2g}% would have stopped the play"
+        throughout = (
+            f"by {100.0 * self.error:.2g}%"
             if self.error < 1.0
-            else f"a loss that is wrong by a factor of {1.0 + self.error:.2g} would have stopped it"
-            if math.isfinite(self.error)
-            else "of a loss that is declared constant only the constant was tested"
+            else f"by a factor of {1.0 + self.error:.2g}"
+        )
+        wrong = [f"{throughout} throughout"] if math.isfinite(self.error) else []
+        if self.share < 1.0:
+            wrong.append(f"by 1 on {100.0 * self.share:.2g}% of the answers")
+        seen = (
+            f"a loss that is wrong {' or '.join(wrong)} would have stopped the play, mostly"
+            if wrong
+            else "too few answers are possible on both databases for a wrong loss to show"
         )
         each = "" if self.mechanisms == 1 else f"{self.mechanisms} mechanisms, "
-        return f"tested with {each}{self.draws} draws on each database: {seen}, mostly"
+        return f"tested with {each}{self.draws} draws on each database: {seen}"

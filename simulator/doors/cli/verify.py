@@ -129,6 +129,7 @@ def verify(
                 "seed": seed,
                 "false_alarm": false_alarm,
                 "claims": [plain(check) for check in checks],
+                "likelihoods": checks.likelihoods,
             }
         )
     else:
@@ -140,6 +141,8 @@ def verify(
             right=("epsilon", "bound delta", "slack"),
         )
         say(f"\n{summary(checks)}")
+        if checks.likelihoods:
+            say(f"likelihoods: {checks.likelihoods}")
     return 1 if any(check.violated for check in checks) else 0
 
 

@@ -30,6 +30,8 @@ from simulator.mechanisms import (
     ReportNoisyMax,
 )
 from simulator.theory.guarantees.pure import PureDP
+from tests.helpers.declared_mechanisms import BROKEN as WRONG
+from tests.helpers.declared_mechanisms import HONEST, Own
 from tests.helpers.mechanism_cases import CASES
 
 EVERYONE = Database({"alice": 1, "others": 3})
@@ -263,7 +265,9 @@ def test_what_would_have_been_found_is_reported():
     challenge = Challenge(WITHOUT, EVERYONE, OfFive(1.0, 1.0))
     few, many = (examine(challenge, ADD_REMOVE, generators(1), draws=n) for n in (2048, 8192))
     assert few.error == pytest.approx(2.0 * many.error, rel=0.1)
-    assert f"wrong by {100.0 * many.error:.2g}%" in str(many)
+    assert f"wrong by {100.0 * many.error:.2g}% throughout" in str(many)
+    assert f"or by 1 on {100.0 * many.share:.2g}% of the answers" in str(many)
+    assert few.share == pytest.approx(4.0 * many.share, rel=0.1)
     small = Challenge(WITHOUT, EVERYONE, OfFive(0.1, 1.0))
     assert examine(small, ADD_REMOVE, generators(1), draws=2048).error > 5.0 * few.error
 
@@ -277,7 +281,43 @@ def test_the_error_that_is_reported_is_found_mostly():
     assert sum(examined(wrong, seed, draws=8192) is not None for seed in range(40)) >= 32
 
 
+@pytest.mark.sampled(n=3)
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize(("mechanism", "error", "share"), WRONG, ids=str)
+def test_a_wrong_loss_is_found_or_said_to_be_too_small(mechanism, error, share, back):
+    challenge = Challenge(*((EVERYONE, WITHOUT) if back else (WITHOUT, EVERYONE)), mechanism)
+    found = examine(challenge, ADD_REMOVE, generators(3))
+    if isinstance(found, Examined):
+        assert 0.0 < error < found.error or 0.0 < share < found.share
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("true", "declared"), [(1.0, 2.0), (1.0, 0.0), (0.0, -1.0), (-1.0, -2.0)])
+def test_the_share_that_is_reported_is_found_mostly(true, declared):
+    """In 20 tests of 95%, fewer than 15 findings have probability 3e-4."""
+    shares = [min(1.0, math.exp(-declared)), math.exp(-true) * min(1.0, math.exp(declared))]
+    coin_ = coin(0.5, 0.5)
+    share = examine(
+        Challenge(WITHOUT, EVERYONE, coin_), ADD_REMOVE, generators(1), draws=4096
+    ).share
+    p = share / (sum(shares) / 2.0)
+    q = p * math.exp(-true)
+    wrong = replace(coin(p, q), losses=(math.log((1.0 - p) / (1.0 - q)), declared))
+    assert sum(examined(wrong, seed, draws=4096) is not None for seed in range(20)) >= 15
+
+
 # --- false alarms -------------------------------------------------------------------------------
+
+
+@pytest.mark.sampled(n=3)
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("mechanism", HONEST, ids=str)
+def test_a_true_loss_that_a_user_writes_passes(mechanism, back):
+    """A false alarm has probability 1e-6 for each."""
+    pair = (EVERYONE, WITHOUT) if back else (WITHOUT, EVERYONE)
+    for seed in range(3):
+        found = examine(Challenge(*pair, mechanism), ADD_REMOVE, generators(seed), draws=2048)
+        assert isinstance(found, Examined)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -328,12 +368,20 @@ def test_false_alarms_are_as_rare_as_stated():
 
 
 def test_free_parameters_are_examined_at_both_ends_and_black_boxes_are_not():
+    constant = Own("nothing", lambda value, noise: 0, lambda answer: 0.0)
     challenges = [
         Challenge(WITHOUT, EVERYONE, Laplace(ALICE, Free(0.1, 0.2))),
         Challenge(WITHOUT, EVERYONE, BlackBox(lambda database: 3, PureDP(0.1))),
         Challenge(WITHOUT, EVERYONE, coin(0.4, 0.5)),
     ]
-    assert require_declared(challenges, ADD_REMOVE, 0, draws=1024).mechanisms == 3
+    found = require_declared(challenges, ADD_REMOVE, 0, draws=1024)
+    assert found.mechanisms == 3
+    # a constant loss has no scale: the error is that of the others
+    with_constant = [*challenges, Challenge(WITHOUT, EVERYONE, constant)]
+    assert math.isfinite(require_declared(with_constant, ADD_REMOVE, 0, draws=1024).error)
+    alone = require_declared(with_constant[-1:], ADD_REMOVE, 0, draws=1024)
+    assert alone.error == math.inf
+    assert "a loss that is wrong by 1 on 13% of the answers would have" in str(alone)
 
 
 def test_the_first_false_one_is_blamed():

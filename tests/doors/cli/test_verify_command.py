@@ -227,16 +227,19 @@ def test_an_honest_file_exits_0(dpcompose, adversary_file):
     said = dpcompose("verify", adversary_file(), *SMALL)
     assert (said.code, said.err) == (0, "")
     assert "VIOLATED" not in said.out
-    assert said.out.rstrip().endswith(" 0 are violated")
+    *_, counts, tested = said.out.splitlines()
+    assert counts.endswith(" 0 are violated")
+    assert tested.startswith("likelihoods: tested with ")
 
 
 KEYS = ["adversary", "experiment", "bound", "epsilon", "delta", "measured", "slack", "verdict"]
 KEYS += ["trials"]
+SHOWN = ["family", "rounds", "trials", "seed", "false_alarm", "claims", "likelihoods"]
 
 
 def test_the_json_has_every_claim(dpcompose):
     shown = dpcompose("verify", "press-when-ahead", *SMALL, "--family", "pure:0.2", "--json").json
-    assert list(shown) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
+    assert list(shown) == SHOWN
     assert all(list(claim) == KEYS for claim in shown["claims"])
     bounds = usual_bounds(Composition.repeat(FAMILY, 20))
     assert len(shown["claims"]) == 2 * len(bounds)
@@ -252,15 +255,15 @@ def test_the_json_has_every_claim_and_the_table_the_closest(dpcompose, adversary
     assert said.code == 1
     assert said.err == ""
     shown = said.json
-    assert list(shown) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
+    assert list(shown) == SHOWN
     assert all(list(claim) == KEYS for claim in shown["claims"])
     assert {claim["verdict"] for claim in shown["claims"]} >= {"violated"}
     assert len(shown["claims"]) == 2 * 2 * len(usual_bounds(Composition.repeat(family, 20)))
     every = dpcompose(*options, "--every").out.splitlines()
-    assert len(every) - 4 == len(shown["claims"])
+    assert len(every) - 5 == len(shown["claims"])
     few = dpcompose(*options).out.splitlines()
     violated = sum(claim["verdict"] == "violated" for claim in shown["claims"])
-    assert len(few) - 4 == 2 + violated  # the honest one's two, and every violation
+    assert len(few) - 5 == 2 + violated  # the honest one's two, and every violation
 
 
 def test_the_closest_claim_is_the_one_with_the_least_slack():
