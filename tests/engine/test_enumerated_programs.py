@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from simulator import PureDP, RandomizedResponse
+from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries.registry import make
 from simulator.data import ADD_REMOVE
 from simulator.engine.algorithm_1 import play_as_generator
@@ -23,6 +23,7 @@ from tests.helpers.random_programs import Author, function_of
 
 FAMILY = PureDP(0.2)
 ROUNDS = 5
+LAPLACE = Laplace(ALICE, 0.1)
 UNKNOWN = {"continuous", "until_sure", "helper_within", "posterior"}
 """Natural adversaries that keep an answer as a number, or compute a parameter from it."""
 
@@ -193,9 +194,70 @@ def test_a_moment_of_any_theta_is_a_number_or_refused():
 
 def test_it_is_said_whether_states_are_enumerated():
     line = stops.__code__.co_firstlineno
-    assert f"test_enumerated_programs.py:{line}: the program may stop" in (
-        enumerability(stops, FAMILY, 4)
+    assert (
+        f"test_enumerated_programs.py:{line}: the program may stop"
+        in (enumerability(stops, FAMILY, 4)[0])
     )
     said = "Its states are enumerated, at most 2 in one of 9 rounds: for exact answers"
     for one in (NATURAL["mechanism_kept"], make("press-when-ahead", FAMILY, 9)):
-        assert enumerability(one, FAMILY, 9) == said
+        assert enumerability(one, FAMILY, 9) == [said]
+
+
+def refused_in_four_lines(coins):
+    seen = 0
+    while True:
+        answer = yield WITHOUT, EVERYONE, LAPLACE
+        if math.sin(answer) > 0.5:
+            seen += 1
+        number = coins.integers(0, 1_000_000)
+        if math.exp(answer) > 2.0:
+            answer = yield WITHOUT, EVERYONE, STRONG if number > 2 else WEAK
+        elif answer > 1.0:
+            answer = yield WITHOUT, EVERYONE, WEAK if round(answer) % 2 else STRONG
+
+
+def test_every_reason_is_given_with_its_line():
+    said = enumerability(refused_in_four_lines, FAMILY, 3)
+    first = refused_in_four_lines.__code__.co_firstlineno
+    for line, what in (
+        (4, "sin of a number"),
+        (6, "one of 1000000 whole numbers"),
+        (7, "exp of a"),
+        (10, "round of a"),
+    ):
+        named = [each for each in said if f"programs.py:{first + line}:" in each and what in each]
+        assert len(named) == 1, (line, said)
+    assert len(said) == 5
+    with pytest.raises(NotApplicable, match=f":{first + 4}: sin of a number"):
+        moments(refused_in_four_lines)
+
+
+BOXES = np.arange(2 * 3 * 2).reshape(2, 3, 2) * 5 % 7
+
+
+def by_a_box(epsilon):
+    """A generator for each epsilon, as what is known of a program is kept."""
+    weak, strong = (RandomizedResponse(ALICE, each) for each in (epsilon, 0.2))
+
+    def boxes(coins):
+        ones, answer, i = 0, 0.0, 0
+        while True:
+            large = BOXES[i % 2, ones % 3, int(answer)] > 2
+            answer = yield WITHOUT, EVERYONE, strong if large else weak
+            ones, i = ones + int(answer), i + 1
+
+    return boxes
+
+
+def test_an_item_of_a_table_of_three_dimensions_is_that_of_python(monkeypatch):
+    """The places along the dimensions are one place in the flat table."""
+    exact = walked(by_a_box(0.1), 2.0)
+    assert math.isclose(moments(by_a_box(0.1)).log_moment(2.0), exact, abs_tol=1e-12)
+    right = programs.on_known
+    monkeypatch.setattr(
+        programs,
+        "on_known",
+        lambda do: (lambda a, b: a + b) if do.operation == "flat" else right(do),
+    )
+    broken = moments(by_a_box(0.05)).log_moment(2.0)
+    assert abs(broken - walked(by_a_box(0.05), 2.0)) > 1e-3

@@ -185,6 +185,7 @@ class Do:
         coins.
     base : the type in which it is computed.
     table : the numbers that it looks up, or the ends of the allowed interval.
+    place : where it is written, for messages.
     """
 
     target: Slot
@@ -192,6 +193,7 @@ class Do:
     operands: tuple[Operand, ...]
     base: str = ""
     table: tuple[Any, ...] | ArrayTable = ()
+    place: Place = field(default=("", 0), compare=False, repr=False)
 
 
 @dataclass(frozen=True)

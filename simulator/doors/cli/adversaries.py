@@ -41,7 +41,7 @@ def adversaries(
         from simulator.engine.enumerated.explaining import enumerability
 
         found = find_adversary(adversary, family, ROUNDS)
-        for line in (*explained(found), enumerability(found, family, ROUNDS)):
+        for line in (*explained(found), *enumerability(found, family, ROUNDS)):
             say(line)
         return
     from simulator.adversaries.registry import entries  # slow to import; --help does not need it

@@ -47,10 +47,26 @@ def automaton_of(menu: Menu, rounds: int) -> Automaton:
         return _Enumeration(menu, rounds).round_by_round()
 
 
+def refusals_of(menu: Menu, rounds: int) -> list[str]:
+    """All reasons for which the rule over ``rounds`` rounds is not enumerated, each with its line.
+
+    What cannot be followed is taken as unknown, and both ways on from it are followed once, so a
+    reason that only a refused construct leads to may be among them.
+    """
+    search = _Enumeration(menu, rounds, collect=True)
+    refusals = search.program.refusals
+    assert refusals is not None
+    try:
+        search.round_by_round()
+    except (NotApplicable, Breach) as refused:
+        refusals[str(refused)] = None
+    return list(refusals)
+
+
 class _Enumeration:
     """The search for the reachable states of a rule."""
 
-    def __init__(self, menu: Menu, rounds: int) -> None:
+    def __init__(self, menu: Menu, rounds: int, *, collect: bool = False) -> None:
         self.menu, self.rounds, filter_ = menu, rounds, menu.filter_
         self.admit = no_filter if filter_ is None else type(filter_).step
         self.unspent: Any = (0.0,) if filter_ is None else filter_.initial
@@ -65,7 +81,8 @@ class _Enumeration:
         self.off_menu: list[tuple[int, Way, str]] = []
         rule = menu.rule
         self.program = FollowedProgram(
-            rule.machine if isinstance(rule, ProgramRule) else machine_of(read(rule))
+            rule.machine if isinstance(rule, ProgramRule) else machine_of(read(rule)),
+            collect=collect,
         )
 
     def across_rounds(self) -> Automaton:

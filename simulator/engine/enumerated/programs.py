@@ -45,6 +45,13 @@ ANSWER, ROUND = 0, 1
 """The places of the answer and of the round among the lines; coins come after."""
 
 
+class Unknown:
+    """A value that could not be followed, while all refusals are collected."""
+
+
+UNKNOWN = Unknown()
+
+
 class RoundMatters(Exception):
     """What a step does depends on the number of the round in more than comparisons."""
 
@@ -92,10 +99,14 @@ class FollowedProgram:
     slots : the number of each slot, under which a path holds its value.
     segments : of each segment its operations: the target, and the operands, each the number of a
         slot, or -1 and a constant.
+    refusals : what was refused so far, where all of it is collected; else None, and the first is
+        raised.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, *, collect: bool = False) -> None:
         self.machine, self.points = machine, machine.points
+        self.refusals: dict[str, None] | None = {} if collect else None
+        self._split: set[int] = set()  # branches on an unknown value, both of which were followed
         self.number_of = {point: 1 + number for number, point in enumerate(self.points)}
         self.functions: dict[int, Callable[..., Any]] = {}
         self.slots: dict[Slot, int] = {}
@@ -146,12 +157,28 @@ class FollowedProgram:
             held[self._slot(slot)] = LinearNumber(ANSWER) if isinstance(answer, tuple) else answer
         todo, count = [StepPath(segment, 0, held, lines, 1.0, 0)], 0
         while todo:
-            found = self._followed(todo.pop(), todo, rounds)
+            found = self._followed_or_refused(todo.pop(), todo, rounds)
             if found is not None:
                 count += 1
                 if count > MOST_WAYS:
                     raise NotApplicable(f"one step has more than {MOST_WAYS} ways")
                 yield found
+
+    def _followed_or_refused(
+        self, path: StepPath, todo: list[StepPath], rounds: tuple[int, int]
+    ) -> Way | None:
+        """Follow a path; where refusals are collected, one that is refused is left."""
+        try:
+            return self._followed(path, todo, rounds)
+        except NotApplicable as refused:
+            self._refused(refused)
+            return None
+
+    def _refused(self, refused: NotApplicable) -> None:
+        """Collect a refusal; raise it where they are not collected."""
+        if self.refusals is None:
+            raise refused
+        self.refusals[str(refused)] = None
 
     def _followed(
         self, path: StepPath, todo: list[StepPath], rounds: tuple[int, int]
@@ -171,16 +198,23 @@ class FollowedProgram:
                 if do.operation == "copy":
                     known[target] = operands[0]
                     continue
+                if any(each is UNKNOWN for each in operands):
+                    known[target] = UNKNOWN
+                    continue
                 try:
                     found = self._done(do, operands, lines, rounds)
                 except Ends:
                     if math.prod((line.probability for line in lines), start=factor) <= 0.0:
                         return None
-                    raise _may_stop(place) from None
+                    raise _may_stop(do.place) from None
                 except NotFollowed as refused:
                     if lines[refused.line].name == "round":
                         raise RoundMatters from None
-                    raise _refusal(place, f"{refused} ({lines[refused.line].name})") from None
+                    self._refused(_refusal(do.place, f"{refused} ({lines[refused.line].name})"))
+                    found = UNKNOWN
+                except NotApplicable as refused:
+                    self._refused(_refusal(do.place, str(refused)))
+                    found = UNKNOWN
                 if not isinstance(found, list):
                     known[target] = found
                     continue
@@ -188,7 +222,7 @@ class FollowedProgram:
                     outcomes += 1
                     if outcomes > MOST_OUTCOMES:
                         what = f"more than {MOST_OUTCOMES} decisions in one step"
-                        raise _refusal(place, what)
+                        raise _refusal(do.place, what)
                 share = factor / len(found) if do.operation in _WHOLE_DRAWS else factor
                 for value, part in found[1:]:
                     todo.append(
@@ -201,11 +235,19 @@ class FollowedProgram:
             if end is None:
                 break
             if isinstance(end, Branch):
-                number = end.then if known[self.slots[end.test]] else end.otherwise
+                test = known[self.slots[end.test]]
+                if test is UNKNOWN:
+                    test = number in self._split
+                    if not test:
+                        self._split.add(number)
+                        todo.append(StepPath(end.then, 0, {**known}, lines, factor, outcomes))
+                number = end.then if test else end.otherwise
             else:
                 number = end
             at = 0
         if math.prod((line.probability for line in lines), start=factor) <= 0.0:
+            return None
+        if any(each is UNKNOWN for each in known.values()):
             return None
         raise _may_stop(place)
 
@@ -228,11 +270,13 @@ class FollowedProgram:
         def remembered(slot: Slot) -> Any:
             value = known[self.slots[slot]]
             if isinstance(value, LinearNumber) and value.line != ROUND:
-                raise NotApplicable(
+                refused = NotApplicable(
                     f"{place[0]}:{place[1]}: {slot.name} keeps the {lines[value.line].name} as a "
                     "number in its state, which then takes infinitely many values: keep what was "
                     "decided by it instead, such as a count"
                 )
+                self._refused(refused)
+                return UNKNOWN
             return settled(slot, slot.name)
 
         kept = tuple(map(remembered, wait.live))
@@ -240,6 +284,8 @@ class FollowedProgram:
         if wait.parameter is not None:
             parameter = settled(wait.parameter, "the parameter")
         move = settled(wait.entry, "the move")
+        if move is UNKNOWN or parameter is UNKNOWN:
+            return None
         if isinstance(move, float) and math.isfinite(move) and move == math.floor(move):
             move = int(move)
         rounds, answers = lines[ROUND], lines[ANSWER]

@@ -107,6 +107,18 @@ def test_operations_compute_what_python_does():
         assert differences(name, base, TYPED[name, base], compiled=False) == []
 
 
+def test_flat_is_the_place_in_a_flat_table():
+    """It has a table of one number, the size of the dimension that the second operand counts."""
+    typed = TYPED["flat", "int"]
+    assert not typed.before
+    assert not typed.after
+    for shape in ((3, 5), (5, 3), (1, 4)):
+        text = typed.text.format("a", "b", t0="size")
+        for place in np.ndindex(*shape):
+            named = dict(zip("ab", place), size=shape[1])
+            assert eval(text, named) == np.ravel_multi_index(place, shape)
+
+
 @pytest.mark.sampled(n=1)
 @pytest.mark.parametrize(("name", "base"), CASES)
 def test_compiled_operations_compute_what_python_does(name, base):
