@@ -152,3 +152,24 @@ def test_rounds_whose_states_grow_in_number_are_played():
     assert np.logaddexp.reduce(
         [part.log_moment(3.0, quick=False) for part in parts]
     ) == pytest.approx(whole, abs=1e-9)
+
+
+def test_pairs_that_a_run_of_rounds_adds_do_not_shift_those_that_lead_to_it():
+    """A sum of 30 answers opens the gate; runs of equal rounds follow one another."""
+
+    def by_a_sum(state, i, answer, coins):
+        if 0 < i <= 30:
+            state += 1 if answer > 0.5 else 0
+        return state, 3 if i > 30 and state >= 28 else 0
+
+    gate = GATES["by a coin"]
+    menu = Menu.of(type(gate.rule)(by_a_sum, gate.rule.menu, 0), PureDP(5.0), ADD_REMOVE)
+    engine = CoveringEngine(menu, 34)
+    for theta in (0.0, 0.5, 2.0):
+        whole = engine.moments.log_moment(theta)
+        parts = [engine.strata.of(*each) for each in ranges(engine.strata, 12)]
+        found = np.array([part.log_moment(theta, quick=False) for part in parts])
+        assert np.logaddexp.reduce(found) == pytest.approx(whole, abs=1e-9)
+    masses = np.exp([part.log_moment(0.0, quick=False) for part in parts])
+    firsts = [first for first, _ in ranges(engine.strata, 12)]
+    assert masses == pytest.approx(np.add.reduceat(engine.strata.law, firsts), rel=1e-9)

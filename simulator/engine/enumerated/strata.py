@@ -167,7 +167,7 @@ class Strata:
         label = np.minimum(self._begin, least) if kept.open_ else self._begin
         fits = label < width
         start, chances = (a.start[0] * width + label)[fits], a.start[1][fits]
-        here = np.unique(start)
+        here = self._all_in_run(0, np.unique(start), kept)
         begin = np.searchsorted(here, start)
         segments: list[Leaves] = []
         segment_of: list[int] = []
@@ -176,12 +176,11 @@ class Strata:
             inner, last = (self._steps[place] for place in self._step_of[number])
             ends = number + 1 == len(self._runs)
             if rounds > 1:
-                here = _closure(inner, here, kept, rounds - 1)
-                if number == 0:
-                    begin = np.searchsorted(here, start)
                 segments.append(_multiplied(inner, here, here, kept))
                 segment_of += [len(segments) - 1] * (rounds - 1)
-            ahead = np.zeros(1, dtype=np.int64) if ends else _followed(last, here, kept)
+            ahead = np.zeros(1, dtype=np.int64)
+            if not ends:
+                ahead = self._all_in_run(number + 1, _followed(last, here, kept), kept)
             segments.append(_multiplied(last, here, ahead, kept, floor=least if ends else None))
             segment_of.append(len(segments) - 1)
             here = ahead
@@ -193,6 +192,11 @@ class Strata:
         return replace(
             a, start=(begin, chances), segment_of=np.array(segment_of), segments=tuple(segments)
         )
+
+    def _all_in_run(self, number: int, pairs: np.ndarray, kept: RarityRange) -> np.ndarray:
+        """The pairs of a run that begins with these, in ascending order."""
+        inner, rounds = self._steps[self._step_of[number][0]], self._runs[number][1]
+        return _closure(inner, pairs, kept, rounds - 1) if rounds > 1 else pairs
 
 
 class RarityRange(NamedTuple):
