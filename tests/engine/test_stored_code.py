@@ -17,8 +17,19 @@ import pytest
 import simulator
 from simulator.engine.compiled import stored_code
 from simulator.engine.compiled.compiling import numba_compile
-from simulator.engine.compiled.machine_code import Code, Loaded, NotStored, code_of, words_of
+from simulator.engine.compiled.machine_code import (
+    POWER,
+    Code,
+    Loaded,
+    NotStored,
+    code_of,
+    of_c,
+    words_of,
+)
+from simulator.engine.compiled.plain_kernel import plain_kernel
 from simulator.engine.compiled.stored_code import FORMAT, packed, unpacked
+from simulator.engine.compiled.tilted_kernel import tilted_kernel
+from simulator.engine.enumerated.covering import plays_tables
 from simulator.errors import InvalidInput
 from simulator.foundations.private_folder import PrivateFolder
 from simulator.mechanisms import laplace
@@ -215,6 +226,15 @@ def test_an_entry_is_what_was_packed():
     assert unpacked(whole, "b") is None
     assert unpacked(whole.replace(b"exp", b"sin"), "a") is None
     assert unpacked(json.dumps({"format": FORMAT, "name": "a"}).encode() + b"\n", "a") is None
+
+
+@pytest.mark.parametrize("make", [plain_kernel, tilted_kernel, plays_tables])
+def test_a_kernel_has_the_same_name_after_code_was_loaded(make):
+    before = stored_code.name_of(make=make)
+    assert before
+    for name in (POWER, "exp"):
+        of_c(name)
+    assert stored_code.name_of(make=make) == before
 
 
 def test_words_are_what_machine_code_reads():

@@ -36,8 +36,6 @@ POWER = "dpcompose_pow"
 """The name of C's pow in machine code. Compilers that know it replace pow(x, 2.0) by x * x, which
 may be rounded otherwise."""
 
-_LIBRARY = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-"""The library of C that CPython uses."""
 _NEVER = "define void @NRT_MemInfo_call_dtor(ptr %0) {\n  unreachable\n}"
 _ENTRY = "i32 (ptr, ptr, ptr, ptr, ptr)"
 """How numba calls: the result, the error, and three arguments; returns 0 where none is raised."""
@@ -148,7 +146,9 @@ def of_c(name: str) -> None:
     import llvmlite.binding as llvm
 
     if llvm.address_of_symbol(name) is None:
-        function = getattr(_LIBRARY, "pow" if name == POWER else name, None)
+        # the library of CPython; not a global variable, which no digest of a kernel would cover
+        library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+        function = getattr(library, "pow" if name == POWER else name, None)
         if function is None:
             raise NotStored(f"this machine has no {name}")
         llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
