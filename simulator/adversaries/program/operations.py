@@ -100,8 +100,13 @@ def float_power(x: float, y: float) -> float:
         return math.inf
 
 
+def integer_between(coins: np.random.Generator, low: int, high: int) -> Any:
+    """Return ``coins.integers(low, high)``, one of at most 2^32 numbers."""
+    return coins.integers(low, high)
+
+
 HELPERS = {each.__name__: each for each in (
-    power_fits, power, floor_quotient, remainder, among, float_power
+    power_fits, power, floor_quotient, remainder, among, float_power, integer_between
 )}  # fmt: skip
 
 _NO_DIVISION = "{1} == 0 or {1} == -1 and {0} < -9223372036854775807"
@@ -187,8 +192,8 @@ TYPED: dict[tuple[str, str], Typed] = {
 """By name and by type of the operands; of "lookup" the type of the table."""
 
 _NO_SCALE = "not {1} > 0.0"
-# of wider ranges numba draws otherwise where a draw is rejected
-_NO_WIDTH = "not 0.0 < float({1}) - float({0}) <= 4294967296.0"
+# wider ranges are drawn from 64 bits; the floats show where the difference does not fit
+_NO_WIDTH = "not 0.0 < float({1}) - float({0}) <= 4294967296.0 or {1} - {0} > 4294967296"
 DRAWS: dict[str, tuple[tuple[tuple[str, Any], ...], str, Typed]] = {
     "random": ((), "float", Typed("float", "coins.random()")),
     "standard_normal": ((), "float", Typed("float", "coins.standard_normal()")),
@@ -202,9 +207,9 @@ DRAWS: dict[str, tuple[tuple[tuple[str, Any], ...], str, Typed]] = {
     "exponential": ((("scale", 1.0),), "float",
                     Typed("float", "coins.exponential({0})", "not {0} > 0.0")),
     "integers": ((("low", ...), ("high", None)), "int",
-                 Typed("np_int", "coins.integers({0}, {1})", _NO_WIDTH)),
+                 Typed("np_int", "integer_between(coins, {0}, {1})", _NO_WIDTH)),
     "choice": ((("a", ...),), "int",
-               Typed("int", "coins.integers(0, {0})", "not 0 < {0} <= 4294967296")),
+               Typed("int", "integer_between(coins, 0, {0})", "not 0 < {0} <= 4294967296")),
 }  # fmt: skip
 """The methods of the coins that draw the same when numba compiles them: arguments with defaults
 (an ellipsis where there is none), their type, and the operation."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from simulator.adversaries.program.operations import float_power
+import numpy as np
+
+from simulator.adversaries.program.operations import float_power, integer_between
 from simulator.engine.compiled.machine_code import POWER, of_c
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -54,10 +56,9 @@ def make_callable(*functions: Callable[..., Any]) -> None:
     from numba.extending import register_jitable
 
     for function in functions:
-        if function is float_power:
-            _call_pow_of_c()
-        else:
-            register_jitable(function)
+        {float_power: _call_pow_of_c, integer_between: _draw_integers}.get(
+            function, partial(register_jitable, function)
+        )()
 
 
 def _call_pow_of_c() -> None:
@@ -85,6 +86,51 @@ def _call_pow_of_c() -> None:
             return power_of_c(x, y)
 
         return power
+
+
+def _draw_integers() -> None:
+    """Let compiled functions draw whole numbers as numpy does; numba makes an array for each.
+
+    Source: Lemire 2019, Fast random integer generation in an interval, Algorithm 5.
+    """
+    import numba
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    bits_of, words, mask = (
+        numba.typeof(np.random.SFC64(0)),
+        np.uint64(1 << 32),
+        np.uint64(2**32 - 1),
+    )
+
+    @intrinsic
+    def next_word(context, coins):  # type: ignore[no-untyped-def]
+        def draw(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            whole = context.make_helper(builder, coins, arguments[0])
+            bits = context.make_helper(builder, bits_of, whole.bit_generator)
+            kind = ir.FunctionType(ir.IntType(32), [bits.state.type])
+            function = builder.inttoptr(bits.fnptr_next_uint32, kind.as_pointer())
+            return builder.zext(builder.call(function, [bits.state]), ir.IntType(64))
+
+        return types.uint64(coins), draw
+
+    @overload(integer_between)
+    def of_coins(coins, low, high):  # type: ignore[no-untyped-def]
+        def drawn(coins, low, high):  # type: ignore[no-untyped-def]
+            width = np.uint64(high - low)
+            if width == np.uint64(1):
+                return np.int64(low)
+            product = next_word(coins) * width
+            rest = product & mask
+            if rest < width:
+                least = (words - width) % width
+                while rest < least:
+                    product = next_word(coins) * width
+                    rest = product & mask
+            return np.int64(low) + np.int64(product >> np.uint64(32))
+
+        return drawn
 
 
 def numba_is_installed() -> bool:

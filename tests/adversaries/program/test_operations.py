@@ -180,6 +180,7 @@ def test_wider_ranges_are_left_to_python():
     for method, operands in (("integers", (0, 2**32 + 1)), ("integers", (-(2**62), 2**62))):
         assert eval(DRAWS[method][2].before.format(*operands))
     assert not eval(DRAWS["integers"][2].before.format(-5, 2**32 - 5))
+    assert eval(DRAWS["integers"][2].before.format(2**60, 2**60 + 2**32 + 1))
     assert eval(DRAWS["choice"][2].before.format(2**32 + 1))
 
 
@@ -206,7 +207,8 @@ def test_compiled_draws_are_those_of_numpy(method):
     )
     compiled = typed.text.format(*("b" if method == "choice" else "ab"))
     one = eval(f"lambda coins, a, b: {python}")
-    two = numba.njit(eval(f"lambda coins, a, b: {compiled}"))
+    make_callable(*HELPERS.values())
+    two = numba.njit(eval(f"lambda coins, a, b: {compiled}", {**HELPERS}))
     ours, theirs = (np.random.Generator(np.random.SFC64(3)) for _ in range(2))
     for a, b in cases:
         for _ in range(500):
