@@ -148,7 +148,8 @@ class Challenges:
     exchanged : whether the databases are exchanged.
     experiment : which of the two, perhaps exchanged, is answered on.
     impossible : the loss of an answer of probability 0 in the experiment.
-    by_object, by_value : the kept challenges, by the id of the mechanism and by value.
+    by_object, by_value, by_mechanism : the kept challenges, by the id of the mechanism, by value,
+        and the last one with an equal mechanism.
     conversations : the interactive mechanisms that the trial has opened.
     met : the challenges, where these are recorded.
     """
@@ -161,6 +162,7 @@ class Challenges:
         self.impossible = math.inf if self.experiment else -math.inf
         self.by_object: dict[int, CheckedPair] = {}
         self.by_value: dict[tuple[Any, ...], CheckedPair] = {}
+        self.by_mechanism: dict[tuple[Any, ...], CheckedPair] = {}
         self.conversations = Conversations()
         self.met: dict[Any, Challenge] = {}
 
@@ -185,18 +187,24 @@ class Challenges:
             and known.database_1 is database_1
         ):
             return known
+        try:
+            known = self.by_mechanism.get((type(mechanism), mechanism))
+        except TypeError:  # not hashable
+            return self.prepared(database_0, database_1, mechanism)
+        if known is not None and known.database_0 is database_0 and known.database_1 is database_1:
+            return known
         # databases of a user's class may equal plain ones, and answer otherwise
         kinds = type(database_0), type(database_1), type(mechanism)
         value = kinds, database_0, database_1, mechanism
         try:
             known = self.by_value.get(value)
-        except TypeError:  # not hashable
+        except TypeError:
             return self.prepared(database_0, database_1, mechanism)
         if known is None:
             known = self.prepared(database_0, database_1, mechanism)
             if len(self.by_value) >= MOST_KEPT or not is_fixed(value[1:]):
                 return known
-            self.by_value[value] = known
+            self.by_value[value] = self.by_mechanism[type(mechanism), mechanism] = known
         # an id that is in use again is of another object than this one
         known.database_0, known.database_1, known.mechanism = database_0, database_1, mechanism
         if len(self.by_object) >= MOST_KEPT:
