@@ -18,6 +18,7 @@ from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 import simulator
+from simulator.engine.compiled import worth
 
 settings.register_profile("daily", max_examples=20, derandomize=True, deadline=None, database=None)
 settings.register_profile(
@@ -32,6 +33,14 @@ settings.load_profile("daily")
 
 # kernels are compiled once for all tests, and not into the folder of who runs them
 os.environ.setdefault("DPCOMPOSE_CACHE", str(Path(__file__).parents[1] / "build" / "kernels"))
+
+
+@pytest.fixture
+def compiles(monkeypatch):
+    """Games of every size are worth a compiled kernel."""
+    for name in ("WORTH_COMPILING", "WORTH_A_LOOK"):
+        monkeypatch.setattr(worth, name, 0)
+
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

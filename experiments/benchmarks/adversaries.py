@@ -53,6 +53,13 @@ def two_challenges(coins: np.random.Generator) -> Generator[Any, float, None]:
         mechanism = STRONG if answer > 0.5 else WEAK
 
 
+def unread(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """The same, in a form that is not read: it plays in Python."""
+    answers = [0.0]
+    while True:
+        answers[0] = yield WITHOUT_ALICE, EVERYONE, STRONG if answers[0] > 0.5 else WEAK
+
+
 def mechanism_anew(coins: np.random.Generator) -> Generator[Any, float, None]:
     """The same, with a mechanism made in every round."""
     epsilon = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -17,8 +18,10 @@ from experiments.benchmarks.measure import Line, alternately, fresh
 from simulator import simulate
 from simulator.adversaries import Rule, registry
 from simulator.data import ADD_REMOVE
+from simulator.engine.compiled import worth
 from simulator.engine.compiled.compiling import numba_callable, numba_compile
 from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.runner.worker import Player
@@ -40,6 +43,11 @@ def play(adversary: Any, family: Guarantee, trials: int, jobs: int = 1) -> Any:
     return simulate(adversary, family, ROUNDS, trials, experiments=(0,), jobs=jobs, progress=False)
 
 
+def interpreted() -> Any:
+    """Within it, games of any size are played in Python."""
+    return patch.multiple(worth, WORTH_COMPILING=math.inf, WORTH_A_LOOK=math.inf)
+
+
 def bare(draw: Draw, total: int) -> None:
     """Draw ``total`` numbers and do nothing with them."""
     for _ in range(total // CHUNK):
@@ -57,7 +65,7 @@ def against_bare_draws() -> Iterator[Line]:
     ]
     for name, make, draw, target in cases:
         rule, family = make()
-        play(rule, family, 1)  # compiles
+        play(rule, family, TRIALS)  # compiles
         total = TRIALS * ROUNDS
         ratio, ours, theirs = alternately(
             partial(play, rule, family, TRIALS), partial(bare, draw, total)
@@ -92,7 +100,7 @@ def bare_draws_of(rule: Rule) -> dict[str, int]:
 
 
 def library_rules() -> Iterator[Line]:
-    """Every library rule against the bare draws of its menu, and against a loop by hand.
+    """Every library adversary against the bare draws of its menu, and against a loop by hand.
 
     Of the bare draws each entry has as many as the others.
     """
@@ -117,14 +125,15 @@ def library_rules() -> Iterator[Line]:
 
 
 def rules_of_the_library() -> Iterator[tuple[str, Rule]]:
-    """Each rule that plays in the family of the benchmarks, and its name."""
+    """The program of each adversary that plays in the family of the benchmarks, and its name."""
     for entry in registry.entries():
         try:
-            rule = entry.make(adversaries.PURE, ROUNDS)
+            adversary = entry.make(adversaries.PURE, ROUNDS)
         except InvalidInput:
             continue  # plays in another family alone
-        if isinstance(rule, Rule):
-            yield entry.name, rule
+        program = Specification(adversary, adversaries.PURE, ROUNDS, 1).program
+        if isinstance(program, Rule) and entry.name in loops.LIBRARY:
+            yield entry.name, program
 
 
 def rule_plays(rule: Rule, family: Guarantee, total: int) -> Callable[[], None]:
@@ -160,7 +169,7 @@ def other_kinds_beside_loops() -> Iterator[Line]:
 def two_jobs() -> Iterator[Line]:
     """Wall time of one job over that of two."""
     rule, family = adversaries.laplace()
-    play(rule, family, 1)
+    play(rule, family, TRIALS)
     trials = 10 * TRIALS
     cores = []
 
@@ -186,11 +195,11 @@ def two_worker_processes() -> Iterator[Line]:
     trials = 40_000
 
     def two() -> None:
-        play(adversaries.two_challenges, adversaries.PURE, trials, 2)
+        play(adversaries.unread, adversaries.PURE, trials, 2)
         get_reusable_executor().shutdown(wait=True)
 
     ratio, together, alone = alternately(
-        two, partial(play, adversaries.two_challenges, adversaries.PURE, trials),
+        two, partial(play, adversaries.unread, adversaries.PURE, trials),
         repeats=3, clock=time.perf_counter,
     )  # fmt: skip
     detail = {
@@ -206,7 +215,7 @@ def two_worker_processes() -> Iterator[Line]:
 def overhead() -> Iterator[Line]:
     """Share of a run of some ten seconds that is not spent inside of blocks."""
     rule, family = adversaries.laplace()
-    play(rule, family, 1)
+    play(rule, family, TRIALS)
     rate = play(rule, family, TRIALS).rounds_per_second
     trials = int(10.0 * rate / ROUNDS)
     inside = 0.0
@@ -234,7 +243,7 @@ import json
 from experiments.benchmarks import adversaries
 from simulator import simulate
 rule, family = adversaries.laplace()
-seconds = simulate(rule, family, 10, 10, jobs=1, progress=False).compile_seconds
+seconds = simulate(rule, family, 100, 5000, jobs=1, progress=False).compile_seconds
 print(json.dumps(seconds))
 """
 
@@ -246,7 +255,7 @@ def compilation() -> Iterator[Line]:
 
 
 def generators_beside_a_loop_by_hand() -> Iterator[Line]:
-    """A generator, as one may write it, over the same game by hand in Python; per core."""
+    """A generator, as one may write it, interpreted, over the same game by hand; per core."""
     trials = 1_000
     cases = (
         ("mechanism kept", adversaries.two_challenges, 0.35),
@@ -258,10 +267,11 @@ def generators_beside_a_loop_by_hand() -> Iterator[Line]:
     noise = np.random.Generator(np.random.SFC64(1))
     total = trials * ROUNDS
     for name, adversary, target in cases:
-        ratio, ours, theirs = alternately(
-            partial(play, adversary, adversaries.PURE, trials),
-            partial(loops.press_when_ahead_in_python, trials, ROUNDS, noise),
-        )
+        with interpreted():
+            ratio, ours, theirs = alternately(
+                partial(play, adversary, adversaries.PURE, trials),
+                partial(loops.press_when_ahead_in_python, trials, ROUNDS, noise),
+            )
         detail = {"rounds_per_second": total / ours, "rounds_per_second_by_hand": total / theirs}
         yield Line(f"generator, {name}", ratio, "x a Python loop by hand", target, detail=detail)
         if adversary in (adversaries.database_anew, adversaries.continuous):

@@ -41,7 +41,7 @@ def opendp() -> Iterator[Line]:
         return
     trials = 20
     rule, family = adversaries.laplace()
-    play(rule, family, 1)
+    play(rule, family, TRIALS)
     ratio, ours, theirs = alternately(
         partial(play, rule, family, TRIALS), partial(_opendp_trials, trials), repeats=5
     )

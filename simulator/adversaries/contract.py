@@ -1,16 +1,15 @@
 """The adversary's contract: its challenges, the answers it receives, and the checks.
 
-There are two ways to write an adversary, and each rule has one definition:
-
-- a generator function, ``answer = yield database_0, database_1, mechanism``, which receives its
-  coins (a numpy Generator of its own) and nothing else;
-- a :class:`Rule` over a menu of challenges, whose step is a scalar function.
+An adversary is a generator function, ``answer = yield database_0, database_1, mechanism``, which
+receives its coins (a numpy Generator of its own) and nothing else. Who has a step function over a
+menu of challenges makes a :class:`Rule` of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import cloudpickle
@@ -37,12 +36,14 @@ class Challenge(NamedTuple):
     mechanism: Mechanism
 
 
-GeneratorAdversary = Callable[[np.random.Generator], Generator[Any, Any, None]]
+Playing = Generator[Any, Any, None]
+"""An adversary at play: it yields challenges and receives answers."""
+GeneratorAdversary = Callable[[np.random.Generator], Playing]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule over a menu: an adversary that plays compiled.
+    """A rule over a menu: an adversary that is written as a step function.
 
     Parameters
     ----------
@@ -84,11 +85,6 @@ class Rule:
         # a query of the menu: plain pickle, which keeps names of functions only, would refuse both.
         return _restored, (cloudpickle.dumps((self.step, self.menu)), self.state, self.name)
 
-    @property
-    def of_library(self) -> bool:
-        """Whether the rule is one of this package, whose step is known to be a plain function."""
-        return is_of_package(self.step)
-
     def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
         """Drive the same step function as a generator adversary."""
         state, answer, i = self.state, float("nan"), 0
@@ -107,6 +103,20 @@ class Rule:
                 challenge = challenge._replace(mechanism=mechanism.with_parameter(float(move[1])))
             answer = yield challenge
             i += 1
+
+
+def name_of(adversary: Callable[..., Any]) -> str:
+    """The name of an adversary, which is part of what seeds its draws."""
+    for attribute in ("name", "__name__"):
+        if named := getattr(adversary, attribute, ""):
+            return str(named)
+    return type(adversary).__name__
+
+
+def is_of_library(adversary: Callable[..., Any]) -> bool:
+    """Whether an adversary is written in this package: it is known to depend on its seeds alone."""
+    written = adversary.step if isinstance(adversary, Rule) else adversary
+    return is_of_package(written if isinstance(written, FunctionType) else type(written))
 
 
 def _restored(played: bytes, state: Any, name: str) -> Rule:

@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import scipy
@@ -16,6 +17,7 @@ import scipy
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added, is_of_a_shelf, is_there, load_added
 from simulator.foundations.validation import whole
+from simulator.identity.origins import is_of_package
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 
@@ -54,6 +56,24 @@ class LibraryEntry:
         return self.about.partition("\n")[0]
 
 
+class OfLibrary(functools.partial):  # type: ignore[type-arg]
+    """A generator adversary of this package, which is pickled as what it was made from."""
+
+    name: str
+    made_from: tuple[str, Guarantee, int]
+
+    def __new__(
+        cls, adversary: Callable[..., Any], name: str, family: Guarantee, rounds: int
+    ) -> OfLibrary:
+        """A call of the adversary under its name in the library."""
+        self = super().__new__(cls, adversary)
+        self.name, self.made_from = name, (name, family, rounds)
+        return self
+
+    def __reduce__(self) -> Any:
+        return make, self.made_from
+
+
 _ENTRIES: dict[str, LibraryEntry] = {}
 
 
@@ -71,7 +91,10 @@ def library(name: str, *families: type[Guarantee]) -> Callable[[Factory], Factor
                     f"{name} plays in families of the kind "
                     f"{' or '.join(kind.kind for kind in families)} alone, not in {family}"
                 )
-            return make(family, rounds)
+            made = make(family, rounds)
+            if isinstance(made, FunctionType) and is_of_package(make):
+                return OfLibrary(made, name, family, rounds)
+            return made
 
         text = "\n".join(line.strip() for line in (make.__doc__ or "").strip().splitlines())
         _ENTRIES[name] = LibraryEntry(name, text, checked, families)

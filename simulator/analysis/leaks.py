@@ -11,7 +11,6 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from simulator.adversaries.contract import Rule
 from simulator.analysis.estimation import Estimate
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.outcomes.log_mean import LARGEST_SHARE, MINIMUM_HITS
@@ -32,10 +31,10 @@ def covers(specification: Specification, b: int) -> bool:
 def leak_of(specification: Specification, b: int) -> float:
     """A bound on the probability, in one round, of an answer possible in experiment ``b`` alone.
 
-    From a rule's menu; of a generator from the family, whose extremal pair leaks most.
+    From a program's menu; otherwise from the family, whose extremal pair leaks most.
     """
     s = specification
-    if isinstance(s.adversary, Rule):
+    if s.is_read:
         return leak_of_menu(Played.of(s), b)
     return s.family.leak
 

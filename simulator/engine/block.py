@@ -1,10 +1,10 @@
 """Play one block of one experiment; a pure function of (specification, b, block).
 
-Algorithm 1 plays a generator adversary, see :mod:`simulator.engine.algorithm_1`; where the game is
-large and the adversary's source is in the closed form, its program is compiled. A compiled kernel
-plays a :class:`~simulator.adversaries.contract.Rule`, plain or tilted; under a covering measure it
-is played from its enumerated states. All but Algorithm 1 and the plain kernel are imported when
-they are first used.
+A small game is played in Python: a generator by Algorithm 1, see
+:mod:`simulator.engine.algorithm_1`, a rule by its kernel, uncompiled. A large one is played by a
+compiled kernel, plain or tilted, where the adversary's source is in the closed form. The draws are
+the same. Under a covering measure an adversary is played from its enumerated states. All but
+Algorithm 1 is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from simulator.adversaries.contract import Rule
 from simulator.engine.algorithm_1 import play_as_generator
+from simulator.engine.compiled import worth
 from simulator.engine.compiled.compiling import numba_is_installed
-from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Played, Specification
@@ -23,12 +22,11 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
 
 if TYPE_CHECKING:
+    from simulator.engine.compiled.kernels import KernelKey
+    from simulator.engine.compiled.plain_kernel import Engine
     from simulator.engine.compiled.programs import ProgramEngine
     from simulator.engine.compiled.tilted_kernel import TiltedEngine
     from simulator.engine.enumerated.covering import CoveringEngine
-
-WORTH_COMPILING = 500_000
-"""Rounds of an experiment from which on compiling a generator, some two seconds, is worth it."""
 
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
 
@@ -39,37 +37,85 @@ def play_block(specification: Specification, b: int, block: int) -> Outcome:
     if isinstance(s.sampling, Covering):
         return covering_engine(s, b).play_block(s, b, block)
     engine = prepared_engine(s)
-    if engine is None:
-        return play_as_generator(s, b, block)
-    return engine.play_block(s, b, block)
+    outcome = play_as_generator(s, b, block) if engine is None else engine.play_block(s, b, block)
+    if engine is None or not engine.compiled:
+        count_as_interpreted(s, outcome.trials * s.rounds)
+    return outcome
 
 
-def engine_for(specification: Specification) -> Engine:
-    """The kernel of a specification's rule, compiled once in each process."""
-    return _engine(Played.of(specification))
+def engine_for(specification: Specification, compiled: bool = True) -> Engine:
+    """The kernel of a specification's program, compiled once in each process, or in Python."""
+    return _engine(Played.of(specification), compiled)
 
 
-def tilted_engine_for(specification: Specification) -> TiltedEngine:
-    """The kernel of a specification's rule for tilted play, compiled once in each process."""
-    return _tilted_engine(Played.of(specification))
+def tilted_engine_for(specification: Specification, compiled: bool = True) -> TiltedEngine:
+    """The kernel of a specification's program for tilted play; see :func:`engine_for`."""
+    return _tilted_engine(Played.of(specification), compiled)
 
 
-@made_once(maxsize=32)
-def _engine(played: Played) -> Engine:
-    return Engine.build(*played.terms)
+@made_once(maxsize=64)
+def _engine(played: Played, compiled: bool) -> Engine:
+    from simulator.engine.compiled.plain_kernel import Engine
+
+    return Engine.build(*played.terms, compiled=compiled)
 
 
-@made_once(maxsize=32)
-def _tilted_engine(played: Played) -> TiltedEngine:
+@made_once(maxsize=64)
+def _tilted_engine(played: Played, compiled: bool) -> TiltedEngine:
     from simulator.engine.compiled.tilted_kernel import TiltedEngine
 
-    return TiltedEngine.build(*played.terms)
+    return TiltedEngine.build(*played.terms, compiled=compiled)
+
+
+@made_once(maxsize=64)
+def _key(played: Played, plain: bool) -> KernelKey | None:
+    """The key of the kernel that plays a program, or None for a rule that is not compiled."""
+    from simulator.engine.compiled.kernels import KernelKey
+    from simulator.engine.compiled.menu import Menu
+    from simulator.engine.compiled.plain_kernel import plain_kernel
+    from simulator.engine.compiled.steps import as_program
+    from simulator.engine.compiled.tilted_kernel import tilted_kernel
+
+    program, family, relation, filter_ = played.terms
+    program, unread = as_program(program)
+    if unread:
+        return None
+    make = plain_kernel if plain else tilted_kernel
+    return KernelKey.of(make, Menu.of(program, family, relation, filter_), lambda kernel: None)
+
+
+def is_worth_compiling(specification: Specification, rounds: int, plain: bool) -> bool:
+    """Whether ``rounds`` rounds of a specification's program are played by a compiled kernel."""
+    if rounds >= worth.WORTH_COMPILING:
+        return True
+    if rounds < worth.WORTH_A_LOOK or not numba_is_installed():
+        return False
+    key = _key(Played.of(specification), plain)
+    return key is not None and worth.is_worth_compiling(key, rounds)
+
+
+def is_compiled_for(specification: Specification) -> bool:
+    """Whether the whole play of a specification is worth a compiled kernel."""
+    s = specification
+    rounds = s.trials * s.rounds
+    if isinstance(s.sampling, Covering) or rounds < worth.WORTH_A_LOOK or not s.is_read:
+        return False
+    return is_worth_compiling(s, rounds, s.sampling is None)
+
+
+def count_as_interpreted(specification: Specification, rounds: int) -> None:
+    """Count rounds that are played in Python, so that the next ones may be worth a kernel."""
+    s = specification
+    if s.trials * s.rounds >= worth.WORTH_A_LOOK and s.is_read and numba_is_installed():
+        key = _key(Played.of(s), s.sampling is None)
+        if key is not None:
+            worth.was_interpreted(key, rounds)
 
 
 def covering_engine(specification: Specification, b: int) -> CoveringEngine:
     """The engine of covering measures of experiment ``b``, from the rule's states, enumerated once.
 
-    Raises NotApplicable for a generator, and for a rule that cannot be enumerated.
+    Raises NotApplicable for an adversary that is not read, or cannot be enumerated.
     """
     s = specification
     found = _covering_engine(Played.of(s), s.rounds, b)
@@ -81,34 +127,30 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
 @made_once(maxsize=16)
 def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
     """The engine, or why there is none; both are cached, as either may take seconds."""
+    from simulator.engine.compiled.menu import Menu
     from simulator.engine.enumerated.covering import CoveringEngine
 
-    s = played.specification
     try:
-        rule = s.adversary
-        if not isinstance(rule, Rule):
-            from simulator.adversaries.program.rules import rule_of_generator
-
-            rule = rule_of_generator(rule, s.family, s.relation)
-        menu = Menu.of(rule, s.family, s.relation, s.filter, exchanged=bool(b))
+        menu = Menu.of(*played.terms, exchanged=bool(b))
         return CoveringEngine(menu, rounds)
     except NotApplicable as error:
         return str(error)
 
 
 def prepared_engine(specification: Specification) -> Engine | TiltedEngine | ProgramEngine | None:
-    """The compiled engine of a rule, or of a generator in a large game where it can be compiled.
+    """The engine of a rule, or of a generator's program where the game is worth a compiled kernel.
 
-    None where the adversary is interpreted, and for a covering measure.
+    None where Algorithm 1 plays, and for a covering measure.
     """
     s = specification
     if isinstance(s.sampling, Covering):
         return None
+    plain, compiled = s.sampling is None, is_compiled_for(s)  # a small game is not read
     if isinstance(s.adversary, Rule):
-        return engine_for(s) if s.sampling is None else tilted_engine_for(s)
-    if not s.trust or s.trials * s.rounds < WORTH_COMPILING:
+        return engine_for(s, compiled) if plain else tilted_engine_for(s, compiled)
+    if not compiled:
         return None
-    found = _program_engine(Played.of(s), s.sampling is None)
+    found = _program_engine(Played.of(s), plain)
     return None if isinstance(found, str) else found
 
 
@@ -137,4 +179,4 @@ def plays_without_lock(specification: Specification) -> bool:
     if isinstance(specification.sampling, Covering):
         return numba_is_installed()
     engine = prepared_engine(specification)
-    return engine is not None and not engine.complaint
+    return engine is not None and engine.compiled

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule
+from simulator.adversaries.contract import is_of_library
 from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
@@ -26,16 +26,15 @@ MOST_TRIALS = 16
 MOST_ROUNDS = 1 << 12
 """Most rounds repeated, some ten milliseconds; at least one trial is, except a longer compiled
 one."""
-LONGEST_OF_A_RULE = 1 << 17
+LONGEST_OF_A_PROGRAM = 1 << 17
 
 
 def repeated_trials(specification: Specification) -> int:
-    """The number of first trials to repeat; 0 for rules of this package and for long trials."""
+    """The number of first trials to repeat; 0 for programs of this package and for long trials."""
     s = specification
-    adversary = s.adversary
     if isinstance(s.sampling, Covering):
         return 0  # the enumeration of the rule is repeated instead
-    if isinstance(adversary, Rule) and (adversary.of_library or s.rounds > LONGEST_OF_A_RULE):
+    if (is_of_library(s.adversary) or s.rounds > LONGEST_OF_A_PROGRAM) and s.is_read:
         return 0
     return min(s.trials_in(0), MOST_TRIALS, max(1, MOST_ROUNDS // s.rounds))
 
@@ -132,9 +131,9 @@ def likely_cause(specification: Specification) -> str:
         "it or a mechanism keeps something from trial to trial (in a module, a closure, a copy of "
         "its coins), or draws from another source (a generator of its own, os.urandom)"
     )
-    if isinstance(specification.adversary, Rule):
+    if specification.is_read:
         return (
-            "compiled, its step computes something else than in Python (an index out of bounds, "
+            "compiled, it computes something else than in Python (an index out of bounds, "
             f"numpy.random), or {kept}"
         )
     return kept

@@ -9,20 +9,20 @@ from typing import Any
 
 import cloudpickle
 
-from simulator.adversaries.contract import Rule
+from simulator.adversaries.contract import Rule, is_of_library, name_of
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.outcomes import bins
 from simulator.engine.sampling import Covering, Sampling
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.single_flight import made_once
 from simulator.foundations.validation import whole
 from simulator.identity.compiled_helpers import renew_compiled
 from simulator.identity.fingerprint import FORMAT, Fingerprint, Walk, fingerprint
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
-GENERATOR_BLOCK_ROUNDS = 1 << 17
-RULE_BLOCK_ROUNDS = 1 << 22
-"""Rounds per block, some tenths of a second, so that Ctrl-C loses little."""
+SMALL_BLOCK_ROUNDS, LARGE_BLOCK_ROUNDS = 1 << 17, 1 << 22
+"""Rounds per block, some tenths of a second in Python and compiled, so that Ctrl-C loses little."""
 
 
 WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
@@ -58,7 +58,8 @@ class Specification:
     trials : how often each experiment is played.
     seed : the root seed.
     relation : when two databases are neighbours.
-    block_size : trials that share one seed; 0 chooses it from the number of rounds.
+    block_size : trials that share one seed; 0 chooses it from the number of rounds and the kind
+        of adversary.
     keep_views : the number of first trials whose views are kept.
     trace : whether to record the moments of the loss along the rounds.
     sampling : the measure to draw from when large losses are rare; None draws from the
@@ -109,8 +110,11 @@ class Specification:
                 f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}: one trial would take "
                 "months"
             )
+        walk = Walk()
+        object.__setattr__(self, "code", self.code_now(walk))
+        renew_compiled(walk)
         if self.block_size == 0:
-            budget = RULE_BLOCK_ROUNDS if self.is_rule else GENERATOR_BLOCK_ROUNDS
+            budget = LARGE_BLOCK_ROUNDS if self._is_surely_read else SMALL_BLOCK_ROUNDS
             object.__setattr__(self, "block_size", max(1, min(1 << 16, budget // self.rounds)))
         self._check_keep()
         kind = "None" if self.sampling is None else self.sampling.kind
@@ -118,9 +122,6 @@ class Specification:
         text = repr(sorted((k, v) for k, v in seeding.items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
-        walk = Walk()
-        object.__setattr__(self, "code", self.code_now(walk))
-        renew_compiled(walk)
 
     def _check_play(self) -> None:
         if not isinstance(self.relation, Relation):
@@ -165,9 +166,25 @@ class Specification:
         return self.keep == "summary"
 
     @property
-    def is_rule(self) -> bool:
-        """Whether the adversary is a rule over a menu."""
-        return isinstance(self.adversary, Rule)
+    def program(self) -> Rule | str:
+        """The adversary as a rule over a menu, or why it is not read as one.
+
+        It is the rule itself, or the program that a generator's source is. The text is a line of
+        the first construct that is not in the closed form, or of a menu that needs Python.
+        """
+        if isinstance(self.adversary, Rule):
+            return self.adversary
+        return program_of(Played.of(self))
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the adversary is known as a rule over a menu, however it is written."""
+        return isinstance(self.program, Rule)
+
+    @property
+    def _is_surely_read(self) -> bool:
+        """Whether the adversary is read on every machine; a user's source may not be there."""
+        return isinstance(self.adversary, Rule) or (is_of_library(self.adversary) and self.is_read)
 
     @property
     def observes(self) -> bool:
@@ -190,10 +207,7 @@ class Specification:
     @property
     def name(self) -> str:
         """The adversary's name."""
-        for attribute in ("name", "__name__"):
-            if named := getattr(self.adversary, attribute, ""):
-                return str(named)
-        return type(self.adversary).__name__
+        return name_of(self.adversary)
 
     def beginning(self, trials: int) -> Specification:
         """The play of the first so many trials of block 0, without a trace; of the same draws."""
@@ -280,7 +294,28 @@ class Played:
 
     @property
     def terms(self) -> tuple[Rule, Guarantee, Relation, Filter | None]:
-        """The rule, and the terms under which its menu is checked."""
+        """The program, and the terms under which its menu is checked; raises NotApplicable."""
         s = self.specification
-        assert isinstance(s.adversary, Rule)
-        return s.adversary, s.family, s.relation, s.filter
+        program = s.program
+        if isinstance(program, str):
+            raise NotApplicable(program)
+        return program, s.family, s.relation, s.filter
+
+
+@made_once(maxsize=64)
+def program_of(played: Played) -> Rule | str:
+    """The program of a generator whose menu is within the family, or why there is none.
+
+    It does not depend on the machine: numba need not be installed.
+    """
+    from simulator.adversaries.program.rules import rule_of_generator
+    from simulator.engine.compiled.menu import Menu
+
+    s = played.specification
+    try:
+        rule = rule_of_generator(s.adversary, s.family, s.relation)
+        for exchanged in (False, True):
+            Menu.of(rule, s.family, s.relation, s.filter, exchanged)
+    except Exception as error:  # the user's code may raise anything
+        return str(error) or type(error).__name__
+    return rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from simulator.adversaries.contract import Rule
-from simulator.engine.block import covering_engine, tilted_engine_for
+from simulator.engine.block import covering_engine
+from simulator.engine.compiled.menu import Menu
 from simulator.engine.sampling import Covering, Guarded, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import NotApplicable
@@ -18,7 +18,7 @@ Exponents = list[tuple[float, float]]
 def weight_exponents(specification: Specification, b: int) -> Exponents | None:
     """Bounds on the weights of all views, known before a play; None where there is none.
 
-    For a rule they follow from the menu; for a generator from the family, by psi(theta) = theta
+    For a program they follow from the menu, otherwise from the family, by psi(theta) = theta
     D_{1+theta}(P0||P1) and the family's bound on that Renyi divergence. For a guarded measure they
     are those of the guard, for a covering measure the exponents of every weight.
     """
@@ -40,15 +40,15 @@ def psi_bound_at(specification: Specification, b: int, theta: float) -> float:
         raise NotApplicable(f"psi is bounded in advance for theta >= 0 only, not {theta:g}")
     if theta == 0:
         return 0.0
-    if isinstance(s.adversary, Rule):
+    if s.is_read:
         return menu_psi_bound(Played.of(s), b, theta, s.rounds)
     return s.rounds * theta * s.family.renyi(1.0 + theta)
 
 
 @lru_cache(maxsize=256)
 def menu_psi_bound(played: Played, b: int, theta: float, rounds: int) -> float:
-    """``largest_psi`` of the rule's menu, cached."""
+    """``largest_psi`` of the program's menu, cached."""
     from simulator.engine.compiled.tilted_kernel import largest_psi
 
-    engine = tilted_engine_for(played.specification)
-    return largest_psi(engine.menus[b], theta, rounds)
+    menu = Menu.of(*played.terms, exchanged=bool(b))
+    return largest_psi(menu, theta, rounds)

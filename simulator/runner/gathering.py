@@ -68,12 +68,12 @@ class Gathered:
         return [(b, block) for block, b in gaps]
 
     def challenges(self) -> tuple[Challenge, ...]:
-        """The recorded challenges, each once, or a rule's menu; none if they are trusted."""
+        """The recorded challenges, each once, or a program's menu; none if they are trusted."""
         s = self.specification
         if s.trust:
             return ()
-        if isinstance(s.adversary, Rule):
-            return s.adversary.menu
+        if isinstance(s.program, Rule):
+            return s.program.menu
         distinct: dict[Any, Challenge] = {}
         for key in sorted(self.met):
             for challenge in self.met[key]:

@@ -17,9 +17,9 @@ from os import PathLike
 import numpy as np
 
 from simulator.engine.block import (
-    WORTH_COMPILING,
     Outcome,
     Specification,
+    is_compiled_for,
     prepared_engine,
     repeats_of,
 )
@@ -39,8 +39,8 @@ from simulator.runner.store.log import Block
 from simulator.runner.store.provenance import HASH_SEED
 from simulator.runner.worker import one_line
 
-RULE_RATE, GENERATOR_RATE = 1e8, 3e5
-"""Approximate rounds per second and worker, of a compiled rule and of a generator."""
+COMPILED_RATE, INTERPRETED_RATE = 1e8, 4e5
+"""Approximate rounds per second and worker, compiled and in Python."""
 
 
 def opened(out: str | PathLike[str], specification: Specification) -> RunStore:
@@ -82,7 +82,7 @@ def run(
             if store.dropped:
                 bar.notice(store.dropped)
             restore(store, s, gathered.add)
-            if not gathered.empty and not s.trust and not s.is_rule:
+            if not gathered.empty and not s.trust and not s.is_read:
                 raise InvalidInput(
                     f"{store.folder} does not store the challenges that were met: play with "
                     "trust=True, or name another folder"
@@ -146,8 +146,9 @@ def fitted(
 def lengthy(specification: Specification, jobs: int | None, rounds: int) -> str:
     """A line if ``rounds`` rounds will take more than an hour, else ""."""
     s = specification
-    rate = (RULE_RATE if s.is_rule else GENERATOR_RATE) * workers(jobs, rounds)
-    hours = rounds / rate / 3600.0
+    hours = rounds / (INTERPRETED_RATE * workers(jobs, rounds)) / 3600.0
+    if hours >= 1.0 and s.is_read:
+        hours *= INTERPRETED_RATE / COMPILED_RATE
     if hours < 1.0:
         return ""
     duration = f"{hours:.0f} hours" if hours < 72.0 else f"{hours / 24.0:.3g} days"
@@ -283,12 +284,11 @@ def added_records(records: Iterator[Block]) -> dict[str, np.ndarray]:
 
 
 def compiled(specification: Specification, bar: Progress) -> float:
-    """Compile the adversary if it plays compiled; return the seconds that took."""
+    """Check the menu, and compile what plays compiled; return the seconds that took."""
     s = specification
-    if not s.is_rule and s.trials * s.rounds < WORTH_COMPILING:
-        return 0.0
-    bar.compiling(s.name)
     start = time.perf_counter()
+    if compiles := is_compiled_for(s):
+        bar.compiling(s.name)
     try:
         engine = prepared_engine(s)
     except (DpcomposeError, KeyboardInterrupt):
@@ -298,4 +298,4 @@ def compiled(specification: Specification, bar: Progress) -> float:
     bar.compiled()
     if engine is not None and engine.complaint:
         bar.notice(engine.complaint)
-    return time.perf_counter() - start
+    return time.perf_counter() - start if compiles else 0.0

@@ -1,7 +1,7 @@
 """A pool of workers that plays blocks: threads, processes, or the workers of a cluster.
 
-Blocks of compiled rules are played in threads, because their kernels release the interpreter lock,
-and blocks of generators in processes; ``joblib.parallel_config`` may name another backend.
+Blocks of a compiled adversary are played in threads, because kernels release the interpreter lock,
+and blocks in Python in processes; ``joblib.parallel_config`` may name another backend.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import joblib
 
 from simulator.engine.block import Outcome, Specification, plays_without_lock
 from simulator.engine.outcomes.tally import Tally
-from simulator.engine.specification import RULE_BLOCK_ROUNDS
+from simulator.engine.specification import LARGE_BLOCK_ROUNDS
 from simulator.foundations.children import guarded
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.surroundings import CORES, require_whole
@@ -101,7 +101,7 @@ def crowded(specification: Specification, jobs: int | None, blocks: int) -> str:
 
 
 def preference(specification: Specification) -> str:
-    """The kind of workers: threads if the rule is compiled, or processes."""
+    """The kind of workers: threads if the adversary is compiled, or processes."""
     if plays_without_lock(specification):
         return "threads"
     try:
@@ -202,7 +202,7 @@ def parallel(
 
     # A kernel in the main thread delays Ctrl-C to the end of its block: if a trial is long, a
     # single job is played in another thread, one block at a time.
-    in_thread = jobs == 1 and preferred == "threads" and s.rounds > RULE_BLOCK_ROUNDS
+    in_thread = jobs == 1 and preferred == "threads" and s.rounds > LARGE_BLOCK_ROUNDS
     if jobs == 1 and not in_thread:
         for key in keys:
             in_flight[key] = None

@@ -25,7 +25,7 @@ from simulator.studies.tasks import Task, require_names
 from simulator.studies.under_way import UnderWay
 from simulator.studies.watching import Watch, Watched
 
-LARGE_RULE, LARGE_GENERATOR = 1 << 30, 1 << 22
+LARGE_COMPILED, LARGE_INTERPRETED = 1 << 30, 1 << 22
 """A look with more rounds is played by all workers together, and its blocks are stored."""
 Notice = Callable[[str], None]
 Trace = Callable[[Task, str], None]
@@ -253,7 +253,7 @@ class _Study:
 def is_large(task: UnderWay) -> bool:
     """Whether the next look is played by all workers together."""
     simulated = any(quantity.source == "simulated" for quantity, _ in task.wanted())
-    limit = LARGE_RULE if task.task.game.is_rule else LARGE_GENERATOR
+    limit = LARGE_COMPILED if task.task.game.is_read else LARGE_INTERPRETED
     return simulated and task.rounds > limit
 
 

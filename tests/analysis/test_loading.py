@@ -9,7 +9,7 @@ import pytest
 
 from simulator import Database, Laplace, PureDP, Result, counting_query, estimate_rare, simulate
 from simulator.adversaries import make
-from simulator.adversaries.contract import Rule
+from simulator.adversaries.registry import OfLibrary
 from simulator.analysis import Guarded, Setting, Steered, Tilted
 from simulator.analysis.loading import UnknownAdversary
 from simulator.analysis.run_picture import picture
@@ -83,7 +83,7 @@ def test_a_stored_run_is_read_back_to_the_bit(tmp_path, options):
     before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
     loaded = Result.load(tmp_path / "run")
     same(loaded, result)
-    assert isinstance(loaded.specification.adversary, Rule)
+    assert not isinstance(loaded.specification.adversary, UnknownAdversary)
     for view in loaded.views[:2]:
         assert loaded.replay(view) == result.replay(next(v for v in result.views if v == view))
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
@@ -117,8 +117,8 @@ def test_what_is_not_what_was_played_is_refused(tmp_path):
 
 @pytest.mark.nightly
 def test_an_adversary_with_a_name_of_the_library_and_other_code_is_not_the_librarys(tmp_path):
-    library = make("press-when-ahead", FAMILY, ROUNDS)
-    stored(tmp_path / "run", Rule(library.step, library.menu[::-1], name=library.name))
+    library = make("double-when-behind", FAMILY, ROUNDS)
+    stored(tmp_path / "run", OfLibrary(library.func, "press-when-ahead", FAMILY, ROUNDS))
     assert isinstance(Result.load(tmp_path / "run").specification.adversary, UnknownAdversary)
 
 

@@ -134,12 +134,19 @@ def test_a_broken_variant_makes_tilted_play_wrong(monkeypatch, edit, b):
         assert_exact(s, b)
 
 
+def unread(coins):
+    """Press-when-ahead, which keeps its answer where the reader does not follow."""
+    heard = [0.0]
+    while True:
+        heard[0] = yield WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, 0.2 if heard[0] > 0.5 else 0.1)
+
+
 @pytest.mark.parametrize("method", ["plain", "tilted", "steered", "guarded", "splitting"])
 def test_it_plays_all_trials_and_rehearsals_of_rare_events(monkeypatch, method):
     put_in_its_place(monkeypatch, ("    answer = None\n", "    raise Breach('played')\n"))
     with pytest.raises(Breach, match=r"round 1, trial \d+: played"):
         estimate_rare(
-            press_when_ahead, PureDP(0.2), 5, trials=50, epsilon=0.5, method=method,
+            unread, PureDP(0.2), 5, trials=50, epsilon=0.5, method=method,
             setting=Setting(jobs=1),
         )  # fmt: skip
 

@@ -23,6 +23,8 @@ from simulator.errors import Breach
 from tests.helpers.every_play import hockey_stick, law_of_plays
 from tests.helpers.small_games import ALICE, on_alice
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 EPSILONS = (0.3, 1.5)
 MENU = on_alice(*(RandomizedResponse(ALICE, e) for e in EPSILONS))
 FAMILY = PureDP(1.5)

@@ -25,6 +25,8 @@ from tests.helpers.games import (
     press,
 )
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 FAMILY = PureDP(0.2)
 SMALL = Laplace(ALICE, 0.1)
 GOOD = (WITHOUT_ALICE, WITH_ALICE, SMALL)

@@ -27,6 +27,8 @@ from simulator.theory import (
 from simulator.worst import certified_filter
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 FAMILY = ApproxDP(2.0, 0.01)
 FILTERS = {
     "sum": SumFilter(1.5, 0.02, 0.02),

@@ -32,6 +32,8 @@ from tests.helpers.games import (
 )
 from tests.helpers.oracle import as_generator, compose_block, enumerate_losses
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 ALARM = 1e-9
 """The probability that a test of this file fails on a right engine, each."""
 
@@ -44,7 +46,7 @@ def specification(adversary, family, rounds=40, trials=60, **others):
     return Specification(adversary, family, rounds, trials, **settings)
 
 
-def uncompiled(specification):
+def uncompiled(specification, compiled=True):
     return Engine.build(*Played.of(specification).terms, compiled=False)
 
 
@@ -218,7 +220,7 @@ def coins_for_noise(kernel):
 
 
 def broken_engine(how):
-    def build(specification):
+    def build(specification, compiled):
         engine = uncompiled(specification)
         return replace(engine, kernel=how(engine.kernel))
 

@@ -24,6 +24,8 @@ from simulator.theory import ApproxDP, BoundedRange, Composition, bound
 from tests.helpers.games import ALICE, FREE, RULES, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 from tests.helpers.interval_coverage import narrow
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 CONFIDENCE = 1 - 1e-6
 """Of every interval here: an assertion on one fails a true program once in a million seeds."""
 

@@ -21,6 +21,8 @@ from simulator.mechanisms import LeakyRandomizedResponse, Mechanism, RandomizedR
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.pure import ApproxDP
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
 ALICE = counting_query("alice")

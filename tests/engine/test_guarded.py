@@ -31,6 +31,8 @@ from tests.helpers.small_games import (
 )
 from tests.helpers.trees import Script, approx, by_algorithm_1, leaves
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 GUARDS = [
     Guarded(Tilted(0.7), 1.3, 0.2),
     Guarded(STEERED, 0.4, 0.2),
@@ -84,7 +86,7 @@ def test_a_filter_and_a_free_parameter_uncompiled(monkeypatch):
 
     build, engines = TiltedEngine.build, {}
 
-    def uncompiled(s):
+    def uncompiled(s, compiled):
         played = Played.of(s)
         return engines.setdefault(played, build(*played.terms, compiled=False))
 

@@ -20,6 +20,8 @@ from simulator.theory import ZCDP, ApproxDP, GaussianDP, NaturalFilter, SumFilte
 from simulator.theory.filters.natural import DominatingPair, Kind
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 SPEC = NaturalFilter(1.0, 1e-3)
 FAMILY = ApproxDP(1.0, 1e-3)
 ROUNDS = 25

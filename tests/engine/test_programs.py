@@ -9,10 +9,9 @@ from simulator.adversaries.program.reading import read
 from simulator.adversaries.program.rules import rule_of
 from simulator.data import ADD_REMOVE
 from simulator.data.queries import counting_scores
-from simulator.engine import block as engines
 from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import plays_without_lock, prepared_engine
-from simulator.engine.compiled import programs
+from simulator.engine.compiled import programs, worth
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.programs import ProgramEngine, program_engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
@@ -185,14 +184,16 @@ def climbing(coins):
 
 def test_a_large_game_is_compiled_and_a_small_one_is_not(monkeypatch):
     adversary = NATURAL["mechanism_kept"]
-    small = Specification(adversary, FAMILY, 100, 100)
+    small = Specification(adversary, FAMILY, 100, 50)
     assert prepared_engine(small) is None
     assert not plays_without_lock(small)
-    monkeypatch.setattr(engines, "WORTH_COMPILING", 1000)
+    monkeypatch.setattr(worth, "WORTH_COMPILING", 1000)
+    monkeypatch.setattr(worth, "WORTH_A_LOOK", 1000)
     engine = prepared_engine(small)
     assert isinstance(engine, ProgramEngine)
     assert plays_without_lock(small)
-    assert prepared_engine(Specification(adversary, FAMILY, 100, 100, trust=False)) is None
+    told = Specification(adversary, FAMILY, 100, 100, trust=False)  # the menu is what is sent
+    assert isinstance(prepared_engine(told), ProgramEngine)
 
     def refused(coins):
         answers = []
@@ -206,7 +207,8 @@ def test_a_simulation_has_the_same_result_either_way(monkeypatch):
     adversary = NATURAL["mechanism_kept"]
     inputs = {"family": FAMILY, "rounds": 20, "trials": 300, "seed": 5, "keep_views": 3}
     before = simulate(adversary, **inputs, progress=False)
-    monkeypatch.setattr(engines, "WORTH_COMPILING", 1000)
+    monkeypatch.setattr(worth, "WORTH_COMPILING", 1000)
+    monkeypatch.setattr(worth, "WORTH_A_LOOK", 1000)
     after = simulate(adversary, **inputs, progress=False)
     for b in (0, 1):
         assert before.losses(b).tobytes() == after.losses(b).tobytes()

@@ -15,6 +15,8 @@ from simulator.theory import RealisedFilter, SumFilter
 from simulator.theory.filters.interface import Filter
 from tests.helpers.games import ALICE, always, on_alice
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 SPEC = RealisedFilter(1.0, 0.02)
 FAMILY = PureDP(0.3)
 ROUNDS = 30

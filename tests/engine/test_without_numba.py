@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from simulator.engine.block import play_block, prepared_engine
 from simulator.engine.sampling import Covering, Tilted
 from simulator.engine.specification import Specification
@@ -13,6 +15,8 @@ PROGRAM = """
 import sys
 sys.modules["numba"] = None  # as if it were not installed
 import json
+from simulator.engine.compiled import worth
+worth.WORTH_COMPILING = worth.WORTH_A_LOOK = 0
 from tests.engine.test_without_numba import outcomes
 print(json.dumps(outcomes()))
 """
@@ -32,6 +36,7 @@ def outcomes():
     return found
 
 
+@pytest.mark.usefixtures("compiles")
 def test_rules_play_uncompiled():
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

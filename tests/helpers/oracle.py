@@ -9,6 +9,7 @@ round from ``mechanism.log_likelihood_ratio``.
 import math
 from typing import NamedTuple
 
+from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Free
@@ -57,7 +58,9 @@ def compose_block(specification, b, block, adversary=None):
     s = specification
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
-    adversary = adversary or (as_generator(s.adversary) if s.is_rule else s.adversary)
+    adversary = adversary or s.adversary
+    if isinstance(adversary, Rule):
+        adversary = as_generator(adversary)
     return [
         compose(adversary, s.rounds, b, coins, noise, relation=s.relation)
         for _ in range(s.trials_in(block))

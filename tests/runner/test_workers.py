@@ -98,5 +98,5 @@ def test_one_line_says_that_fewer_were_started(monkeypatch):
     assert pool.crowded(interpreted, 1000, 50).startswith("started 3 of 50 workers")
     assert pool.crowded(interpreted, 1000, 2) == ""
     assert pool.crowded(interpreted, None, 50) == ""
-    compiled = Specification(PRESS, PureDP(0.2), 10, 100)
+    compiled = Specification(PRESS, PureDP(0.2), 10, 100_000)
     assert pool.crowded(compiled, 1000, 50) == ""  # threads

@@ -209,7 +209,7 @@ def test_a_study_killed_again_and_again_has_the_same_numbers(tmp_path):
 
 
 def test_a_large_look_is_stored_in_blocks_and_leaves_none(tmp_path, monkeypatch):
-    monkeypatch.setattr("simulator.studies.collecting.LARGE_GENERATOR", 0)
+    monkeypatch.setattr("simulator.studies.collecting.LARGE_COMPILED", 0)
     task = Task(steady, "pure:0.2", 4, TAIL)
     large = collected([task], tmp_path / "study.csv", trials=2000)
     assert not blocks_folder(tmp_path / "study.csv").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.contract import Challenge, GeneratorAdversary, Playing
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
@@ -22,7 +22,7 @@ def hospital(number: int) -> Database:
 
 
 @library("database-changer")
-def database_changer(family: Guarantee, rounds: int) -> Rule:
+def database_changer(family: Guarantee, rounds: int) -> GeneratorAdversary:
     """Query another hospital every round; which one depends on the last answer.
 
     Alice is, or is not, a patient of all of several hospitals whose records overlap; each round
@@ -37,17 +37,17 @@ def database_changer(family: Guarantee, rounds: int) -> Rule:
         return patient[1] == CONDITIONS[0]
 
     query = counting_query(has_condition, name="count(diabetes)")
-    menu = tuple(
+    pairs = tuple(
         Challenge(hospital(h), hospital(h).add(record), Laplace(query, epsilon))
         for h in range(HOSPITALS)
     )
-    expected = [float(query(entry.database_0)) for entry in menu]
-    typical = sum(expected) / len(expected)
-    count = len(menu)
+    typical = sum(float(query(pair.database_0)) for pair in pairs) / HOSPITALS
 
-    def step(state: int, i: int, answer: float, coins: np.random.Generator) -> tuple[int, int]:
-        forward = 1 if not answer > typical else 3
-        place = (state + forward) % count
-        return place, place
+    def adversary(coins: np.random.Generator) -> Playing:
+        place, answer = 0, 0.0
+        while True:
+            place += 3 if answer > typical else 1
+            place %= HOSPITALS
+            answer = yield pairs[place]
 
-    return Rule(step, menu, state=0, name="database-changer")
+    return adversary

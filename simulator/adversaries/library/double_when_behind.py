@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.contract import GeneratorAdversary, Playing
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import RandomizedResponse
@@ -14,7 +14,7 @@ DOUBLINGS = 4
 
 
 @library("double-when-behind")
-def double_when_behind(family: Guarantee, rounds: int) -> Rule:
+def double_when_behind(family: Guarantee, rounds: int) -> GeneratorAdversary:
     """Double epsilon while the evidence is against Alice's absence.
 
     It starts with randomized response at a sixteenth of the budget. While the total evidence for
@@ -24,21 +24,13 @@ def double_when_behind(family: Guarantee, rounds: int) -> Rule:
     falls behind, and so never sees the large stakes.
     """
     epsilon = pure_budget(family)
-    menu = tuple(
-        Challenge(
-            WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, epsilon / 2 ** (DOUBLINGS - i))
-        )
-        for i in range(DOUBLINGS + 1)
-    )
-    highest = DOUBLINGS
+    responses = tuple(RandomizedResponse(ALICE, epsilon / 2**i) for i in range(DOUBLINGS, -1, -1))
 
-    def step(
-        state: tuple[int, int], i: int, answer: float, coins: np.random.Generator
-    ) -> tuple[tuple[int, int], int]:
-        level, evidence = state
-        if i > 0:
+    def adversary(coins: np.random.Generator) -> Playing:
+        level, evidence = 0, 0
+        while True:
+            answer = yield WITHOUT_ALICE, EVERYONE, responses[level]
             evidence += 2**level if answer < 0.5 else -(2**level)
-            level = min(level + 1, highest) if evidence < 0 else 0
-        return (level, evidence), level
+            level = min(level + 1, DOUBLINGS) if evidence < 0 else 0
 
-    return Rule(step, menu, state=(0, 0), name="double-when-behind")
+    return adversary

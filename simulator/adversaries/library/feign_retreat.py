@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.contract import GeneratorAdversary, Playing
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import RandomizedResponse
@@ -14,7 +14,7 @@ from simulator.theory.guarantees.interface import Guarantee
 
 
 @library("feign-retreat")
-def feign_retreat(family: Guarantee, rounds: int) -> Rule:
+def feign_retreat(family: Guarantee, rounds: int) -> GeneratorAdversary:
     """Play an eighth of the budget until the evidence is low, and all of it from then on.
 
     It raises epsilon once the evidence for Alice's absence has fallen below a threshold. Almost all
@@ -22,20 +22,15 @@ def feign_retreat(family: Guarantee, rounds: int) -> Rule:
     falls and never sees them, sampling steered by the loss so far falls first and rises later.
     """
     epsilon = pure_budget(family)
-    menu = tuple(
-        Challenge(WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, stake))
-        for stake in (0.125 * epsilon, epsilon)
-    )
+    timid, bold = RandomizedResponse(ALICE, 0.125 * epsilon), RandomizedResponse(ALICE, epsilon)
     threshold = -max(2, round(0.5 * math.sqrt(rounds)))  # in eighths of epsilon
 
-    def step(
-        state: tuple[int, int], i: int, answer: float, coins: np.random.Generator
-    ) -> tuple[tuple[int, int], int]:
-        evidence, bold = state
-        if i > 0 and bold == 0:
+    def adversary(coins: np.random.Generator) -> Playing:
+        evidence = 0
+        while evidence > threshold:
+            answer = yield WITHOUT_ALICE, EVERYONE, timid
             evidence += 1 if answer < 0.5 else -1
-            if evidence <= threshold:
-                evidence, bold = 0, 1
-        return (evidence, bold), bold
+        while True:
+            yield WITHOUT_ALICE, EVERYONE, bold
 
-    return Rule(step, menu, state=(0, 0), name="feign-retreat")
+    return adversary

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.contract import GeneratorAdversary, Playing
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import (
@@ -44,7 +43,7 @@ def strongest(family: Guarantee) -> ScalarMechanism:
 
 
 @library("fixed-worst-case")
-def fixed_worst_case(family: Guarantee, rounds: int) -> Rule:
+def fixed_worst_case(family: Guarantee, rounds: int) -> GeneratorAdversary:
     """Play the family's dominating pair on Alice's bit in every round.
 
     For pure differential privacy that is randomized response, with a delta its leaky
@@ -53,9 +52,10 @@ def fixed_worst_case(family: Guarantee, rounds: int) -> Rule:
     is the reference for all others. For sampled Gaussians it is the case that accountants assume:
     the same database holds her in every round.
     """
-    menu = (Challenge(WITHOUT_ALICE, EVERYONE, strongest(family)),)
+    mechanism = strongest(family)
 
-    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:
-        return state, 0
+    def adversary(coins: np.random.Generator) -> Playing:
+        while True:
+            yield WITHOUT_ALICE, EVERYONE, mechanism
 
-    return Rule(step, menu, name="fixed-worst-case")
+    return adversary

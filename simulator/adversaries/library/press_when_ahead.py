@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.contract import GeneratorAdversary, Playing
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
@@ -14,19 +12,18 @@ from simulator.theory.guarantees.interface import Guarantee
 
 
 @library("press-when-ahead")
-def press_when_ahead(family: Guarantee, rounds: int) -> Rule:
+def press_when_ahead(family: Guarantee, rounds: int) -> GeneratorAdversary:
     """Query Alice's bit at half the budget; after an answer for her presence, at all of it.
 
     The noise of a round then depends on the answer before, so the rounds' losses are not
     independent, and only a theorem on adaptive composition covers it.
     """
     epsilon = pure_budget(family)
-    menu = tuple(
-        Challenge(WITHOUT_ALICE, EVERYONE, Laplace(ALICE, stake))
-        for stake in (0.5 * epsilon, epsilon)
-    )
+    weak, strong = Laplace(ALICE, 0.5 * epsilon), Laplace(ALICE, epsilon)
 
-    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:
-        return state, 1 if answer > 0.5 else 0
+    def adversary(coins: np.random.Generator) -> Playing:
+        answer = 0.0
+        while True:
+            answer = yield WITHOUT_ALICE, EVERYONE, strong if answer > 0.5 else weak
 
-    return Rule(step, menu, name="press-when-ahead")
+    return adversary

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.contract import Challenge, GeneratorAdversary, Playing
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.alice import EVERYONE
 from simulator.data.queries import counting_query
@@ -17,7 +15,7 @@ PEOPLE = ("alice", "bob", "others")
 
 
 @library("random-pair")
-def random_pair(family: Guarantee, rounds: int) -> Rule:
+def random_pair(family: Guarantee, rounds: int) -> GeneratorAdversary:
     """Pick a random pair of databases and a random count every round, by the coins alone.
 
     One of three people comes or goes, and the Laplace mechanism counts one of three people; the
@@ -25,14 +23,14 @@ def random_pair(family: Guarantee, rounds: int) -> Rule:
     how little a random adversary learns.
     """
     epsilon = pure_budget(family)
-    menu = tuple(
+    pairs = tuple(
         Challenge(EVERYONE.remove(leaves), EVERYONE, Laplace(counting_query(counted), epsilon))
         for leaves in PEOPLE
         for counted in PEOPLE
     )
-    size = len(menu)
 
-    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:
-        return state, int(coins.random() * size)
+    def adversary(coins: np.random.Generator) -> Playing:
+        while True:
+            yield pairs[int(coins.random() * len(pairs))]
 
-    return Rule(step, menu, name="random-pair")
+    return adversary

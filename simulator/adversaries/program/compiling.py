@@ -1,8 +1,10 @@
 """Write the step of a machine as Python, which numba compiles.
 
-The step continues from one wait to the next. Its state is the number of the wait and all numbers
-that some wait keeps. Blocks are nested where control flow is, so that a compiler sees branches; a
-segment to which several ways lead that do not meet there is a point of its own, as a wait is.
+The step continues from one wait to the next. Its state is the number of the wait, all numbers that
+some wait keeps, and the floats that the source fixes: they are no part of the text, so adversaries
+that differ in a budget or a threshold share one kernel. Blocks are nested where control flow is, so
+that a compiler sees branches; a segment to which several ways lead that do not meet there is a
+point of its own, as a wait is.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ MOST_TURNS = 10**7
 interrupted."""
 DEEPEST = 40
 """Branches within branches, of which Python takes at most 100."""
+MOST_CONSTANTS = 24
+"""Floats of a program that its state holds, so that programs that differ in them share a kernel."""
 TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool}
 
 
@@ -79,6 +83,7 @@ def step_of(machine: Machine) -> Step:
         exec(compile(text, f"<{machine.name}>", "exec"), namespace)
         first = writer.first or {}
         state = (0, *(first.get(slot, TYPES[slot.base](0)) for slot in machine.slots))
+        state += tuple(map(float, writer.constants))
         return Step(namespace["step"], text, state)
 
 
@@ -97,6 +102,7 @@ class StepWriter:
     reach : of a segment those that a way from it passes in the step.
     first : the numbers with which the machine begins at the first of ``resumed``; None where it
         begins elsewhere.
+    constants : the name of each float that the state holds, by its digits.
     """
 
     def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
@@ -112,7 +118,9 @@ class StepWriter:
             resumed.sort(key=lambda point: point[0] != machine.segments[0].end)
         self.resumed = tuple(dict.fromkeys(resumed))
         self.before = 1 if self.first is None else 0
-        self.state = ", ".join(self.name(slot) for slot in machine.slots)
+        self.constants = constants_of(machine)
+        slots = [self.name(slot) for slot in machine.slots]
+        self.state = ", ".join([*slots, *self.constants.values()])
         self.fresh = 0
         self.reach: dict[int, frozenset[int]] = {}
 
@@ -169,6 +177,8 @@ class StepWriter:
         """An operand in the text; of NaN and the infinities the name."""
         if isinstance(operand, Slot):
             return self.name(operand)
+        if isinstance(operand, float) and repr(operand) in self.constants:
+            return self.constants[repr(operand)]
         return f"({operand!r})" if operand < 0 or repr(operand)[0] == "-" else repr(operand)
 
     def segment(self, number: int, follow: int | None, depth: int, first: bool = False) -> None:
@@ -303,6 +313,20 @@ def numbers_at_first(machine: Machine) -> dict[Slot, int | float | bool] | None:
     if answer is not None and not math.isnan(copied.get(answer, 0.0)):
         return None
     return copied if len(copied) == len(given) else None
+
+
+def constants_of(machine: Machine) -> dict[str, str]:
+    """A name for each finite float among the operands, by its digits; none where there are many."""
+    found = dict.fromkeys(
+        repr(operand)
+        for segment in machine.segments
+        for do in segment.does
+        for operand in do.operands
+        if isinstance(operand, float) and math.isfinite(operand)
+    )
+    if len(found) > MOST_CONSTANTS:
+        return {}
+    return {digits: f"constant_{number}" for number, digits in enumerate(found)}
 
 
 def next_segments(segment: Segment) -> tuple[int, ...]:

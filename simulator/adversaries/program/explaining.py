@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from textwrap import shorten
 from typing import Any
 
-from simulator.adversaries.contract import Rule
 from simulator.adversaries.program.forms import Branch, Machine, MenuEntry, NotRead, Slot, Wait
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
@@ -21,8 +20,7 @@ def explained(adversary: Callable[..., Any]) -> list[str]:
         machine = machine_of(read(adversary))
     except NotRead as refused:
         return [f"It plays in Python, as its source is not in the closed form: {refused}"]
-    large = "" if isinstance(adversary, Rule) else " in large games"
-    first = f"{machine.name} is a program: it plays compiled{large}, with equal draws"
+    first = f"{machine.name} is a program: it plays compiled in large games, with equal draws"
     return [first, *_lines(machine)]
 
 

@@ -138,9 +138,10 @@ class Expressions(Names, ABC):
         self.reader.here(*ends)
         return result
 
-    def _ifexp(self, node: ast.IfExp) -> str:
-        result = self.reader.temporary()
-        if self.reader.of_rule and number_type(node.body) == number_type(node.orelse) is not None:
+    def _ifexp(self, node: ast.IfExp, added: bool = False) -> str:
+        """One of two values; ``added`` to a variable, a number is not worth a state of its own."""
+        result, merges = self.reader.temporary(), self.reader.of_rule or added
+        if merges and number_type(node.body) == number_type(node.orelse) is not None:
             result = f"{CHOSEN} {result}"
         otherwise = self.condition(node.test)
         self.reader.apply("copy", (self.expression(node.body),), node, target=result)

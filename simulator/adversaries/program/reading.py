@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from simulator.adversaries.contract import Rule
+from simulator.adversaries.contract import Rule, name_of
 from simulator.adversaries.program.expressions import BINARY, CHANGING, Expressions
 from simulator.adversaries.program.fixed import AT_ONCE, at_once
 from simulator.adversaries.program.forms import End, Jump, Listing, NotRead, Pause
@@ -38,8 +38,7 @@ def read(adversary: Callable[..., Any]) -> Listing:
                          source.tree)  # fmt: skip
     scope.body(source.tree.body)
     reader.add(End(reader.place(source.tree)))
-    name = getattr(adversary, "__name__", type(adversary).__name__)
-    return Listing(name, source.file, tuple(reader.instructions), coins)
+    return Listing(name_of(adversary), source.file, tuple(reader.instructions), coins)
 
 
 def _read_rule(rule: Rule) -> Listing:
@@ -135,7 +134,10 @@ class Scope(Expressions):
         if not isinstance(node.target, ast.Name):
             raise self.refuse(node.target)
         before = self.reader.apply("copy", (self.name(node.target),), node)
-        value = self.expression(node.value)
+        if isinstance(node.value, ast.IfExp):
+            value = self._ifexp(node.value, added=True)
+        else:
+            value = self.expression(node.value)
         operation = BINARY.get(type(node.op))
         if operation is None:
             raise self.refuse(node.op)

@@ -10,7 +10,7 @@ from functools import partial
 
 import scipy
 
-from simulator.adversaries.contract import Rule
+from simulator.adversaries.contract import is_of_library
 from simulator.analysis.ceilings import tail_ceiling
 from simulator.analysis.estimation import delta_log_bound
 from simulator.analysis.estimation.weighted import useful
@@ -112,8 +112,8 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
     try:
         return covering(question, rehearsals)
     except NotApplicable as error:
-        if isinstance(s.adversary, Rule) and not s.adversary.of_library:
-            Progress(False).notice(f"{s.adversary.name} cannot be enumerated: {error}")
+        if s.is_read and not is_of_library(s.adversary):
+            Progress(False).notice(f"{s.name} cannot be enumerated: {error}")
     sampling: Sampling | None = None
     with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
         sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))

@@ -5,6 +5,7 @@ A measure is played once. All rehearsals together have at most as many rounds as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
@@ -14,14 +15,14 @@ import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.engine.algorithm_1 import play_trial
-from simulator.engine.block import tilted_engine_for
+from simulator.engine.block import count_as_interpreted, is_worth_compiling, tilted_engine_for
 from simulator.engine.challenges import Challenges, CheckedPair
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.tilted_kernel import psi_of, slopes_of_psi
 from simulator.engine.sampling import RoundByRound, Tilted
 from simulator.engine.specification import Specification
 from simulator.engine.trials import TiltedTrial, Tilting
-from simulator.foundations.errors import Refusal
+from simulator.foundations.errors import DpcomposeError, Refusal
 from simulator.foundations.seeds import Pilot, pilot_generators
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import tilted_law
@@ -90,16 +91,20 @@ Generators = tuple[np.random.Generator, np.random.Generator]
 """Those of the coins and of the noise."""
 
 
-def _rehearse_rule(
+def _rehearse_program(
     s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators, *, keep: bool
 ) -> Rehearsal:
+    """Rehearse an adversary that is read; raises DpcomposeError where its program stops."""
     coins, noise = draws
-    engine = tilted_engine_for(s)
+    compiled = is_worth_compiling(s, trials * s.rounds, plain=False)
+    engine = tilted_engine_for(s, compiled)
     signed, log_weights = np.empty(trials), np.empty(trials)
     path = np.zeros((trials if keep else 0, s.rounds, 4))
     engine.play(
         b, sampling, s.rounds, coins, noise, losses=signed, log_weights=log_weights, path=path
     )
+    if not engine.compiled:
+        count_as_interpreted(s, trials * s.rounds)
     menu = engine.menus[b]
 
     def rounds_of(chosen: np.ndarray) -> Rounds:
@@ -144,7 +149,10 @@ def _along(
     menu: Menu, entry: int, theta: float, parameters: np.ndarray
 ) -> tuple[np.ndarray | float, np.ndarray | float]:
     """The derivatives of psi for an entry, at its free parameters if it has any."""
-    low, high = float(menu.low[entry]), float(menu.high[entry])
+    if not menu.is_free(entry):
+        return slopes_of_psi(menu, entry, theta, STEP, math.nan)
+    # of a program the menu leaves every parameter free that the family allows: a far wider range
+    low, high = float(parameters.min()), float(parameters.max())
     if not low < high:
         return slopes_of_psi(menu, entry, theta, STEP, low)
     knots = np.geomspace(low, high, 33)
@@ -152,7 +160,7 @@ def _along(
     return np.interp(parameters, knots, values[:, 0]), np.interp(parameters, knots, values[:, 1])
 
 
-def _rehearse_generator(
+def _rehearse_in_python(
     s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators, *, keep: bool
 ) -> Rehearsal:
     coins, noise = draws
@@ -263,7 +271,7 @@ class Rehearsals:
     @property
     def fitting(self) -> int:
         """The largest number of trials of a rehearsal, by their rounds."""
-        most = MOST_COMPILED if isinstance(self.specification.adversary, Rule) else MOST_INTERPRETED
+        most = MOST_COMPILED if self.specification.is_read else MOST_INTERPRETED
         return max(LIKELY, most // self.specification.rounds)
 
     @property
@@ -287,15 +295,28 @@ class Rehearsals:
                 )
             trials = max(trials, 1)
             s = replace(self.specification, sampling=sampling)
-            number = self.first + len(self.known)  # equal numbers have equal draws
-            draws = pilot_generators(s.seed, self.specification.task, number)
-            play = _rehearse_rule if s.is_rule else _rehearse_generator
-            self.known[sampling] = play(s, sampling, self.b, trials, draws, keep=self.keep_rounds)
+            self.known[sampling] = self._played(s, sampling, trials)
             rounds = trials * s.rounds
             self.spent += rounds
             if self.advance is not None:
                 self.advance(rounds)
         return self.known[sampling]
+
+    def _played(self, s: Specification, sampling: RoundByRound, trials: int) -> Rehearsal:
+        number = self.first + len(self.known)  # equal numbers have equal draws
+
+        def play(how: Callable[..., Rehearsal]) -> Rehearsal:
+            draws = pilot_generators(s.seed, self.specification.task, number)
+            return how(s, sampling, self.b, trials, draws, keep=self.keep_rounds)
+
+        if not s.is_read:
+            return play(_rehearse_in_python)
+        try:
+            return play(_rehearse_program)
+        except DpcomposeError:
+            if isinstance(s.adversary, Rule):
+                raise
+            return play(_rehearse_in_python)  # which raises where Python does
 
     def plain(self) -> Rehearsal:
         """The rehearsal of the experiment itself."""

@@ -14,7 +14,6 @@ from functools import partial
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule
 from simulator.analysis.estimation import weighted_lower_limit
 from simulator.analysis.estimation.weighted import log_excess
 from simulator.analysis.rare.reading import RareEvent
@@ -88,7 +87,7 @@ def refuse_if_contradicted(specification: Specification, b: int, guesses: list[H
     theta = float(levels[np.argmax(np.abs(levels))])
     rehearsals = replace(Rehearsals.of(specification, b), first=Pilot.WITNESSES, keep_rounds=False)
     trials = min(TRIALS, rehearsals.fitting)
-    if isinstance(specification.adversary, Rule):  # compiled: a second or so for all of them
+    if specification.is_read:  # compiled: a second or so for all of them
         rehearsals.budget += 20 * trials * specification.rounds
     rehearsals.budget *= 2  # the plain trials, as many as the sample has, and those of the thetas
     far = [share for share in FAR_SHARES if share * abs(theta) >= MILDEST]

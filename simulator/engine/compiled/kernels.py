@@ -145,7 +145,16 @@ class CheckedKernel:
         return self.in_python()(*arguments)
 
 
-@made_once(maxsize=64)
+MOST_KERNELS = 64
+_there: dict[KernelKey, None] = {}
+
+
+def is_compiled(key: KernelKey) -> bool:
+    """Whether the kernel is compiled, or found not to compile, in this process."""
+    return key in _there
+
+
+@made_once(maxsize=MOST_KERNELS)
 def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
     try:
         kernel = uninterrupted(lambda: _tried_out(key))
@@ -153,6 +162,10 @@ def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
         raise
     except Exception as error:  # numba raises many kinds of errors
         return key.make(key.menu, uncompiled), why(error)
+    finally:
+        _there[key] = None
+        while len(_there) > MOST_KERNELS:
+            _there.pop(next(iter(_there)), None)
     return CheckedKernel(kernel, lambda: key.make(key.menu, uncompiled)), ""
 
 

@@ -141,12 +141,14 @@ class Engine:
     ----------
     seconds : time that compilation took.
     complaint : why numba could not compile the rule, or "".
+    compiled : whether it plays compiled.
     """
 
     menu: Menu
     kernel: Callable[..., Any]
     seconds: float
     complaint: str = ""
+    compiled: bool = True
 
     @classmethod
     def build(
@@ -169,7 +171,8 @@ class Engine:
 
         compiled = compiled and not unread
         kernel, seconds, complaint = compiled_or_not(plain_kernel, menu, try_out, compiled)
-        return cls(menu, kernel, seconds, unread or complaint)
+        complaint = unread or complaint
+        return cls(menu, kernel, seconds, complaint, compiled and not complaint)
 
     def play(
         self,

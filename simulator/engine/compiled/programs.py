@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.adversaries.program.rules import rule_of_generator
 from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.compiled.compiling import numba_is_installed
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import RoundByRound, require_digits
-from simulator.engine.specification import Specification
+from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 
 
@@ -26,6 +25,7 @@ class ProgramEngine:
 
     kernel: Engine | TiltedEngine
     complaint: str = ""
+    compiled: bool = True
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b``."""
@@ -45,9 +45,8 @@ def program_engine(specification: Specification) -> ProgramEngine:
     s = specification
     if not numba_is_installed():
         raise NotApplicable("numba is not installed")
-    rule = rule_of_generator(s.adversary, s.family, s.relation)
     kind = Engine if s.sampling is None else TiltedEngine
-    kernel = kind.build(rule, s.family, s.relation, s.filter)
+    kernel = kind.build(*Played.of(s).terms)
     if kernel.complaint:
         raise NotApplicable(kernel.complaint)
     return ProgramEngine(kernel)

@@ -68,6 +68,15 @@ def store() -> PrivateFolder | None:
         return None
 
 
+def is_stored(find_name: Callable[[], str | None]) -> bool:
+    """Whether there is an entry of a kernel, whose name is found only where there are entries."""
+    folder = store()
+    if folder is None or not any(folder.path.glob("*.kernel")):
+        return False
+    name = find_name()
+    return name is not None and (folder.path / f"{name}.kernel").is_file()
+
+
 def name_of(**parts: Any) -> str | None:
     """The digest of a kernel that is bound from these values; None where no digest covers them."""
     walk = Walk(inside=True)

@@ -227,12 +227,14 @@ class TiltedEngine:
     menus : of experiment 0, and of experiment 1 with the databases exchanged.
     seconds : time that compilation took.
     complaint : why numba could not compile the rule, or "" when it did.
+    compiled : whether it plays compiled.
     """
 
     menus: tuple[Menu, Menu]
     kernel: Callable[..., Any]
     seconds: float
     complaint: str = ""
+    compiled: bool = True
 
     @classmethod
     def build(
@@ -257,7 +259,8 @@ class TiltedEngine:
 
         compiled = compiled and not unread
         kernel, seconds, complaint = compiled_or_not(tilted_kernel, menus[0], try_out, compiled)
-        return cls(menus, kernel, seconds, unread or complaint)
+        complaint = unread or complaint
+        return cls(menus, kernel, seconds, complaint, compiled and not complaint)
 
     def play(
         self,

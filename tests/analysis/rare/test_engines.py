@@ -30,6 +30,8 @@ from tests.helpers.small_games import (
     survey,
 )
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 ALARM = 1e-9
 LOOSE = ApproxDP(6.0, 0.5)
 
@@ -120,7 +122,7 @@ def test_free_parameters_of_every_kind_uncompiled(monkeypatch):
     build = TiltedEngine.build
     engines = {}
 
-    def uncompiled(specification):
+    def uncompiled(specification, compiled):
         played = Played.of(specification)
         return engines.setdefault(played, build(*played.terms, compiled=False))
 

@@ -14,6 +14,8 @@ from simulator.theory import ApproxDP
 from simulator.worst.filters.plans import certified_filter
 from tests.helpers.games import ALICE, on_alice
 
+pytestmark = pytest.mark.usefixtures("compiles")
+
 FAMILY = ApproxDP(2.0, 0.01)
 PROMISE = 1.0, 0.05
 FALSE_ALARM = 1e-6
