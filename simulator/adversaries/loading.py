@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
-from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput, raised
 from simulator.foundations.strangers import MOST_OF_A_PROGRAM, read_bytes
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
@@ -48,6 +48,10 @@ def game_of(
 ) -> tuple[Callable[..., Any], Guarantee]:
     """Return the adversary and the family; either may be given as the command line's text."""
     chosen = parse_guarantee(family) if isinstance(family, str) else family
+    if not isinstance(chosen, Guarantee):
+        raise InvalidInput(
+            f"the family must be a guarantee such as PureDP(0.2), not {family!r:.80}"
+        )
     if isinstance(adversary, str):
         adversary = find_adversary(adversary, chosen, rounds)
     return adversary, chosen
@@ -105,7 +109,7 @@ def names_in(path: str, wanted: str) -> dict[str, Any]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # code of a user
-        raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
+        raise InvalidInput(f"{path} raised {raised(error)}") from error
 
 
 def _shadowed(source: bytes, folder: Path) -> dict[str, str]:

@@ -60,6 +60,12 @@ class Result(Measured):
 
     likelihoods: str = field(default="", compare=False)
 
+    def __post_init__(self) -> None:
+        """Raise InvalidInput for a field of another type."""
+        super().__post_init__()
+        if not isinstance(self.likelihoods, str):
+            raise InvalidInput(f"likelihoods must be a text, not {self.likelihoods!r:.80}")
+
     @classmethod
     def of(cls, measured: Measured) -> Result:
         """The result with the measurements of a run."""

@@ -19,7 +19,7 @@ from simulator.engine.promises import at
 from simulator.engine.specification import Specification
 from simulator.engine.trials import Playing, TiltedTrial, Tilting, Trial
 from simulator.engine.views.views import View
-from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
+from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable, raised
 from simulator.foundations.seeds import Stream, generator, record
 
 
@@ -55,7 +55,7 @@ def play_trial(family: Challenges, trial: Trial) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        complaint = f"the mechanism raised {type(error).__name__}: {error}"
+        complaint = f"the mechanism raised {raised(error)}"
         raise Breach(at(trial.round, trial.number, complaint)) from error
 
 

@@ -12,7 +12,7 @@ from simulator.engine.challenges import CheckedPair
 from simulator.engine.sampling import Guarded, RoundByRound, theta_chooser
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import leave
-from simulator.foundations.errors import Breach, DpcomposeError
+from simulator.foundations.errors import Breach, DpcomposeError, raised
 from simulator.mechanisms.copies import own_copy
 from simulator.mechanisms.tilted import TiltedLaw
 from simulator.theory.filters.interface import Filter, Price
@@ -59,7 +59,7 @@ def adversary_raised(error: BaseException) -> Breach:
             f"the adversary sent a message by {error.obj!r}, which is no handle: a filter that "
             "refuses an opening answers NaN, so test isinstance(answer, Handle)"
         )
-    return Breach(f"the adversary raised {type(error).__name__}: {error}")
+    return Breach(f"the adversary raised {raised(error)}")
 
 
 class Trial:

@@ -6,8 +6,11 @@ message as one line and exits with its ``exit_code``.
 
 from __future__ import annotations
 
+import os
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from simulator.foundations.wording import printable
 
@@ -18,7 +21,8 @@ class DpcomposeError(Exception):
     exit_code = 2
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        """The message, on one line: a value in it, such as an array, may have several."""
+        return printable(" ".join(map(str.strip, super().__str__().splitlines())))
 
 
 class InvalidInput(DpcomposeError, ValueError):
@@ -53,6 +57,32 @@ class Refusal(DpcomposeError):
     exit_code = 3
 
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """The folders of files that no user has written, and what is no file."""
+    return (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")), "<")
+
+
+def is_a_users(filename: str) -> bool:
+    """Whether a file is a user's: not of this package, of another one, or of Python."""
+    return not filename.startswith(_installed())
+
+
+def raised(error: BaseException) -> str:
+    """An error of a user's code: its kind, its message, and the last line of theirs that ran."""
+    text = f"{type(error).__name__}: {error}"
+    at, step = "", error.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename
+        if is_a_users(name):
+            at = f" ({os.path.basename(name)}, line {step.tb_lineno})"
+        step = step.tb_next
+    return text + at
+
+
 @contextmanager
 def placed(where: str) -> Iterator[None]:
     """Put the place in front of an error's message; any error of a user's code becomes a Breach."""
@@ -63,4 +93,4 @@ def placed(where: str) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise Breach(f"{where} raised {type(error).__name__}: {error}") from error
+        raise Breach(f"{where} raised {raised(error)}") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.data.databases import Database, Relation
 from simulator.data.queries import Query, exceeded
-from simulator.foundations.errors import Breach, DpcomposeError
+from simulator.foundations.errors import Breach, DpcomposeError, raised
 from simulator.identity.origins import is_of_package
 from simulator.mechanisms.base import Mechanism
 
@@ -54,4 +54,4 @@ def problem_of(
     except (DpcomposeError, KeyboardInterrupt):
         raise
     except BaseException as error:  # a query may be a user's code
-        raise Breach(f"the query {query.name} raised {type(error).__name__}: {error}") from error
+        raise Breach(f"the query {query.name} raised {raised(error)}") from error

@@ -31,6 +31,8 @@ SIGNAL_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 """The signals that end a command, and the words that are printed."""
 under_way: list[Callable[[], str]] = []
 """For each running play a function that returns the line on what is stored."""
+in_place: list[tuple[Callable[[], str], bool]] = []
+"""The lines that stand in place of those of single plays, and whether also where none runs."""
 _SHOW_CURSOR = "\r\x1b[K\x1b[?25h"
 """The terminal codes that show the cursor, which a bar hides."""
 
@@ -69,6 +71,24 @@ def within_half_a_second() -> Iterator[None]:
             if callable(handler):
                 signal.signal(number, handler)
         writer.close()  # the thread then reads the end of the stream, and returns
+
+
+@contextlib.contextmanager
+def standing_for_all(line: Callable[[], str], *, always: bool) -> Iterator[None]:
+    """Print ``line()`` at an interruption in place of the lines of the plays within.
+
+    A single play's line is not that of a study of many, or of a command that stores nothing. With
+    ``always`` it is printed also where no play runs.
+    """
+    in_place.append((line, always))
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if always or getattr(error, "__notes__", []):
+            error.__notes__ = [line()]
+        raise
+    finally:
+        in_place.pop()
 
 
 class _Watcher:
@@ -121,6 +141,8 @@ def interrupted(number: int, error: BaseException | None = None) -> str:
         notes = [line() for line in under_way]
     else:  # an interruption, or an error raised from it
         notes = getattr(error, "__notes__", []) or getattr(error.__cause__, "__notes__", [])
+    if in_place and (notes or in_place[0][1]):
+        notes = [in_place[0][0]()]
     return printable("; ".join([SIGNAL_WORDS[signal.Signals(number)], *notes]))
 
 

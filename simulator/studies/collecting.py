@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 import time
@@ -15,6 +16,7 @@ from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.runner.calls import Kind, calls
 from simulator.runner.play import checked_jobs, opened
 from simulator.runner.pool import workers
+from simulator.runner.prompt_exit import standing_for_all
 from simulator.runner.store.provenance import fingerprint_of_program
 from simulator.studies.answers import Findings, answered, answers_of
 from simulator.studies.deciding import DECISIONS
@@ -145,6 +147,14 @@ class _Study:
 
     def points(self) -> Generator[Point, None, None]:
         """Play wave by wave; yield points as they come."""
+        with contextlib.ExitStack() as standing:
+            if self.file is not None:
+                path = self.file.path
+                line = f"{path} has what is done, and the same call goes on"
+                standing.enter_context(standing_for_all(lambda: line, always=True))
+            yield from self._points()
+
+    def _points(self) -> Generator[Point, None, None]:
         try:
             yield from [point for task in self.tasks for point in task.ordered() if point.done]
             broken = self._is_within_a_wave()
@@ -162,10 +172,6 @@ class _Study:
                 for task in large:
                     yield from self._alone(task)
             self._end()
-        except KeyboardInterrupt as error:
-            if self.file is not None:  # in place of the notes of a single run
-                error.__notes__ = [f"{self.file.path} has what is done, and the same call goes on"]
-            raise
         finally:
             if self.file is not None:
                 self.file.__exit__(None, None, None)

@@ -7,7 +7,7 @@ import pytest
 
 from simulator import Database, Laplace, PureDP, simulate
 from simulator.data import function_query
-from simulator.foundations.errors import Breach
+from simulator.foundations.errors import Breach, InvalidInput
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
@@ -72,3 +72,20 @@ def test_code_of_a_user_is_asked_every_round(answer, monkeypatch):
 
     with pytest.raises(Breach, match="moves it by 10"):
         simulate(louder, PureDP(0.2), 2, 50, jobs=1, progress=False)
+
+
+def test_an_error_of_an_adversary_has_its_file_and_line():
+    def attack(coins):
+        yield from ()
+        raise ZeroDivisionError("by hand")
+
+    line = attack.__code__.co_firstlineno + 2
+    with pytest.raises(Breach, match=rf"by hand \(test_code_of_a_user\.py, line {line}\)"):
+        simulate(attack, PureDP(0.2), 3, 5, jobs=1, progress=False)
+
+
+@pytest.mark.parametrize("family", [0.2, None, 3])
+def test_a_family_that_is_none_is_named(family):
+    for adversary in ("press-when-ahead", lambda coins: iter(())):
+        with pytest.raises(InvalidInput, match="the family must be a guarantee such as PureDP"):
+            simulate(adversary, family, 3, 5, jobs=1, progress=False)

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 
+from simulator.runner import prompt_exit
 from simulator.runner.prompt_exit import within_half_a_second
 
 DEAF = """
@@ -138,3 +140,33 @@ def test_in_another_thread_nothing_is_changed():
     thread.start()
     thread.join()
     assert seen == [signal.getsignal(signal.SIGINT)]
+
+
+def stopped(lines, at_once):
+    """Interrupt plays with these lines; ``at_once`` receives what an immediate exit prints."""
+    prompt_exit.under_way.extend(partial(str, line) for line in lines)
+    at_once.append(prompt_exit.interrupted(signal.SIGINT))
+    prompt_exit.under_way.clear()
+    error = KeyboardInterrupt()
+    for line in lines:
+        error.add_note(line)
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("always", "lines", "said"),
+    [
+        (True, ["nothing is stored: name a folder"], "interrupted; all"),
+        (True, [], "interrupted; all"),
+        (False, ["nothing is stored: name a folder"], "interrupted; all"),
+        (False, [], "interrupted"),
+    ],
+)
+def test_one_line_stands_for_those_of_many_plays(always, lines, said):
+    """Of a study, and of a command that has no folder to name; the other lines advise one."""
+    at_once = []
+    standing = prompt_exit.standing_for_all(lambda: "all", always=always)
+    with pytest.raises(KeyboardInterrupt) as raised, standing:
+        stopped(lines, at_once)
+    assert at_once == [prompt_exit.interrupted(signal.SIGINT, raised.value)] == [said]
+    assert prompt_exit.in_place == []

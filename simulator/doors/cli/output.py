@@ -15,7 +15,7 @@ import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -23,6 +23,7 @@ import click
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import printable
+from simulator.runner.prompt_exit import standing_for_all
 
 if TYPE_CHECKING:
     from simulator.theory.bracket import Bracket
@@ -38,7 +39,7 @@ def redirecting(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **options: Any) -> Any:
         _results.append(sys.stdout)
         try:
-            with contextlib.redirect_stdout(sys.stderr):
+            with contextlib.redirect_stdout(sys.stderr), _standing(options):
                 return command(*arguments, **options)
         except InvalidInput as error:
             if error.argument:
@@ -48,6 +49,13 @@ def redirecting(command: Callable[..., Any]) -> Callable[..., Any]:
             _results.pop()
 
     return run
+
+
+def _standing(options: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """Where a command takes no folder, an interruption must not advise one."""
+    if "out" in options:
+        return contextlib.nullcontext()
+    return standing_for_all(lambda: "nothing is stored", always=False)
 
 
 def _with_option(message: str, argument: str) -> str:

@@ -15,20 +15,16 @@ import logging
 import os
 import signal
 import sys
-import sysconfig
 import traceback
 import warnings
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TextIO
 
 from simulator.doors.cli.output import note
+from simulator.foundations.errors import is_a_users
 from simulator.foundations.uninterrupted import under_way
 from simulator.foundations.wording import printable
 from simulator.runner.prompt_exit import SIGNAL_WORDS, leave
-
-PACKAGE = Path(__file__).resolve().parents[2]
-"""The folder of this package."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -85,8 +81,7 @@ def show_warning(
     A library that warns of a number in our own code says nothing that a user can act on.
     """
     is_ours = category.__module__.startswith("simulator.")
-    installed = {*map(sysconfig.get_path, ("stdlib", "purelib", "platlib")), str(PACKAGE)}
-    if is_ours or not filename.startswith((*installed, "<")):
+    if is_ours or is_a_users(filename):
         where = "" if is_ours else f" ({filename}, line {lineno})"
         note(f"warning: {message}{where}")
 
