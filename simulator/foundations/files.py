@@ -31,19 +31,20 @@ def explained(action: str, path: Path) -> Iterator[None]:
         raise InvalidInput(f"cannot {action} {path}: {error.strerror or error}") from None
 
 
-def folder_path(folder: object, what: str = "out") -> Path:
+def folder_path(folder: object, what: str = "out", kind: str = "folder") -> Path:
     """The folder as a path; other values raise :class:`InvalidInput`, which names ``what``."""
     if not isinstance(folder, str | PathLike):
-        raise InvalidInput(f"{what} must be a folder, as text or a path, not {folder!r:.80}")
+        raise InvalidInput(f"{what} must be a {kind}, as text or a path, not {folder!r:.80}")
     text = os.fspath(folder)
     if not text:
-        raise InvalidInput(f"{what} must name a folder, not be empty; the working folder is '.'")
+        here = "; the working folder is '.'" if kind == "folder" else ""
+        raise InvalidInput(f"{what} must name a {kind}, not be empty{here}")
     try:
         usable = isinstance(text, str) and b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         usable = False
     if not usable:
-        raise InvalidInput(f"{what} must be a folder's name, and {text!r:.80} can be none")
+        raise InvalidInput(f"{what} must be a {kind}'s name, and {text!r:.80} can be none")
     return Path(text)
 
 

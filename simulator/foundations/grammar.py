@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.foundations.validation import numeral
+from simulator.foundations.validation import numeral, text_of
 from simulator.foundations.wording import did_you_mean
 
 Made = TypeVar("Made")
@@ -163,6 +163,7 @@ class Term:
 
 def read(text: str) -> Term:
     """The parts of a text. Raises InvalidInput for a count that is no number of rounds."""
+    text = text_of("a name with parameters", text)
     before, times, count = text.strip().rpartition("*")
     if not times:
         name, _, values = text.strip().partition(":")
@@ -183,7 +184,7 @@ def read_once(text: str) -> Term:
 
 def split(text: str) -> list[str]:
     """The texts of a list with commas: one begins at each name with a colon."""
-    return [part.strip() for part in _NEXT.split(text)]
+    return [part.strip() for part in _NEXT.split(text_of("a list of names", text))]
 
 
 def bind(

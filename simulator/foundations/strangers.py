@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import explained, open_regular
+from simulator.foundations.files import explained, folder_path, open_regular
 
 MOST = 1 << 26
 """Bytes of a document at most (64 MB): JSON, TOML, a program, a specification."""
@@ -47,7 +47,7 @@ def opened(
     Raises InvalidInput for a file that is not there, is not regular, or has more than ``most``
     bytes.
     """
-    path = Path(path)
+    path = folder_path(path, "a file to read", "file")
     with explained("read", path):
         file = open_regular(path, "rb", follow=follow)
     with file:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import SupportsFloat, SupportsIndex
+from collections.abc import Iterable
+from typing import Any, SupportsFloat, SupportsIndex, TypeVar
 
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
+
+Item = TypeVar("Item")
 
 
 def numeral(text: str) -> float:
@@ -21,7 +24,7 @@ def numeral(text: str) -> float:
     return float(text)
 
 
-def _number(name: str, value: SupportsFloat) -> float:
+def real(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; True and False are refused: True would be a second."""
     try:
         if isinstance(value, str | bytes | bool | np.bool_):  # float() would read them
@@ -35,7 +38,7 @@ def _number(name: str, value: SupportsFloat) -> float:
 
 def finite(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
-    number = _number(name, value)
+    number = real(name, value)
     if not math.isfinite(number):
         raise InvalidInput(f"{name} must be finite, not {number}", argument=name)
     return number
@@ -95,6 +98,26 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
     return number
 
 
+def instance(name: str, value: Item, kind: type[Any], what: str = "") -> Item:
+    """Return ``value``; raise InvalidInput, which says ``what`` is meant, for another class."""
+    if not isinstance(value, kind):
+        meant = what or f"a {kind.__name__}"
+        raise InvalidInput(f"{name} must be {meant}, not {value!r:.80}", argument=name)
+    return value
+
+
+def text_of(name: str, value: str) -> str:
+    """Return ``value``; raise InvalidInput unless it is text."""
+    return instance(name, value, str, "text")
+
+
+def listed(name: str, value: Iterable[Item]) -> tuple[Item, ...]:
+    """Return the items of a list; raise InvalidInput for what has none."""
+    if not isinstance(value, Iterable) or getattr(value, "shape", None) == ():
+        raise InvalidInput(f"{name} must be a list, not {value!r:.80}", argument=name)
+    return tuple(value)
+
+
 def flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool; raise InvalidInput unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
@@ -104,7 +127,8 @@ def flag(name: str, value: object) -> bool:
 
 def experiment_number(experiment: object) -> int:
     """Return 0 or 1 as an int; raise InvalidInput for anything that is not equal to one of them."""
-    if isinstance(experiment, SupportsFloat) and not isinstance(experiment, str):
+    is_number = isinstance(experiment, SupportsFloat) and not isinstance(experiment, str)
+    if is_number and getattr(experiment, "size", 1) == 1:
         for number in (0, 1):
             if experiment == number:
                 return number
@@ -113,7 +137,7 @@ def experiment_number(experiment: object) -> int:
 
 def point(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float, infinite ones included; raise InvalidInput for NaN or text."""
-    number = _number(name, value)
+    number = real(name, value)
     if math.isnan(number):
         raise InvalidInput(f"{name} must be a number, not nan", argument=name)
     return number

@@ -16,15 +16,10 @@ from simulator.engine.views.transcript import Transcript, transcript
 from simulator.engine.views.views import Replay, View, replay
 from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.frames import Tabular
-from simulator.foundations.validation import experiment_number, nonnegative
+from simulator.foundations.validation import experiment_number, instance, nonnegative
 
 _BY_EXPERIMENT = {"sample": LossSample, "weights": WeightedSample, "traces": np.ndarray}
 """The fields that hold one value for each experiment, and its class."""
-
-
-def _require(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise InvalidInput(f"{name} must be a {kind.__name__}, not {value!r:.80}", argument=name)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -62,18 +57,18 @@ class Measured(Tabular):
 
     def __post_init__(self) -> None:
         """Raise InvalidInput for a field of another type: an estimate would fail further on."""
-        _require("specification", self.specification, Specification)
+        instance("specification", self.specification, Specification)
         for name, kind in _BY_EXPERIMENT.items():
             held = getattr(self, name)
-            _require(name, held, Mapping)
+            instance(name, held, Mapping)
             for experiment, each in held.items():
                 if type(experiment) is not int or experiment not in (0, 1):
                     raise InvalidInput(f"{name} is by experiment, 0 or 1, not {experiment!r:.80}")
-                _require(f"{name}[{experiment}]", each, kind)
+                instance(f"{name}[{experiment}]", each, kind)
         for name, kind in (("kept_views", View), ("challenges", Challenge)):
-            _require(name, getattr(self, name), tuple)
+            instance(name, getattr(self, name), tuple)
             for each in getattr(self, name):
-                _require(f"each of {name}", each, kind)
+                instance(f"each of {name}", each, kind)
         for name in ("seconds", "compile_seconds", "rounds_played"):
             nonnegative(name, getattr(self, name))
 

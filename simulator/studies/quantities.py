@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from simulator.analysis.rare.methods import METHODS
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.validation import finite, nonnegative, numeral, open_probability
+from simulator.foundations.validation import finite, nonnegative, numeral, open_probability, text_of
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.bounds.comparison import TRUTH
 from simulator.theory.bounds.registry import bound
@@ -46,6 +46,8 @@ class Quantity:
     name: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("kind", "source", "name"):
+            text_of(f"the {name} of a quantity", getattr(self, name))
         if self.kind not in AT:
             raise InvalidInput(
                 f"no quantity {self.kind!r}{did_you_mean(self.kind, AT)}; there are "

@@ -9,6 +9,7 @@ from typing import Literal
 
 from simulator.foundations.curves import Series, Several, several
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import real
 from simulator.theory.stored import members_of, plain, written
 
 Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation", "estimate"]
@@ -36,7 +37,7 @@ class Bracket:
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+            object.__setattr__(self, name, real(name, getattr(self, name)))
         if not self.lower <= self.upper:
             raise InvalidInput(f"a bracket needs lower <= upper, got [{self.lower}, {self.upper}]")
         stated = float(self.value)

@@ -16,7 +16,7 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.extensions import added, load_added
-from simulator.foundations.validation import positive
+from simulator.foundations.validation import listed, positive
 from simulator.foundations.wording import did_you_mean
 from simulator.mechanisms import (
     Free,
@@ -271,7 +271,7 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
 
 def entries(menu: str | Iterable[Any], relation: Relation = ADD_REMOVE) -> tuple[Entry, ...]:
     """Return the menu of a text or a sequence; raises InvalidInput for an empty one."""
-    items: Sequence[Any] = parse_menu(menu) if isinstance(menu, str) else tuple(menu)
+    items: Sequence[Any] = parse_menu(menu) if isinstance(menu, str) else listed("menu", menu)
     if not items:
         raise InvalidInput("the menu is empty; name at least one mechanism")
     return tuple(entry_of(item, relation) for item in items)

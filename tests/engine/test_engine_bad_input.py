@@ -176,7 +176,9 @@ def test_an_adversary_that_raises():
         yield GOOD
         raise KeyError("where")
 
-    assert refused(adversary, Breach) == "round 2, trial 0: the adversary raised KeyError: 'where'"
+    line = refused(adversary, Breach)
+    at = f"test_engine_bad_input.py, line {adversary.__code__.co_firstlineno + 2}"
+    assert line == f"round 2, trial 0: the adversary raised KeyError: 'where' ({at})"
 
 
 def test_an_adversary_that_stops_early():
@@ -231,7 +233,8 @@ def test_a_loss_that_is_not_a_number():
 
 def test_a_mechanism_that_raises():
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Says(OSError("gone")))), Breach)
-    assert line == "round 3, trial 0: the mechanism raised OSError: gone"
+    at = f"test_engine_bad_input.py, line {Says.sample.__code__.co_firstlineno + 2}"
+    assert line == f"round 3, trial 0: the mechanism raised OSError: gone ({at})"
 
 
 def test_answers_of_any_kind_are_handed_back():

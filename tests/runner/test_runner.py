@@ -173,7 +173,7 @@ def raises_later(coins):
     ("other", "line"),
     [
         (stops_later, "round 6 of the replay: the adversary stopped before it"),
-        (raises_later, "round 6 of the replay raised OSError: gone"),
+        (raises_later, r"round 6 of the replay raised OSError: gone \(test_runner\.py, line \d+\)"),
     ],
 )
 def test_a_view_replayed_with_another_adversary_is_told_in_one_line(other, line):

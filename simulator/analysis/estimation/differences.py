@@ -6,6 +6,7 @@ import math
 
 from simulator.analysis.estimation.estimate import Estimate
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.validation import instance
 
 
 def difference(one: Estimate, other: Estimate) -> Estimate:
@@ -17,6 +18,8 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
     with a shorter one of the same seed. Raises NotApplicable if the confidence would be 0, or both
     values are infinite.
     """
+    instance("one", one, Estimate)
+    instance("other", other, Estimate)
     confidence = 1.0 - ((1.0 - one.confidence) + (1.0 - other.confidence))
     if confidence <= 0.0:
         raise NotApplicable(

@@ -19,6 +19,7 @@ from simulator.auditing.evidence.training_draws import ReaderOf
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import instance
 from simulator.foundations.wording import count_of
 from simulator.runner.play import checked_jobs
 from simulator.theory.filters.interface import Filter
@@ -99,7 +100,7 @@ def audit_views(
     A simulation keeps them if a mechanism has no likelihood, or if ``keep_views`` is the number of
     trials. Parameters as for ``audit``. Raises InvalidInput.
     """
-    s = result.specification
+    s = instance("result", result, Result, "a result of a simulation").specification
     views = [[view for view in result.views if view.experiment == b] for b in (0, 1)]
     if any(len(kept) != s.trials for kept in views):
         raise InvalidInput(

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.validation import finite
+from simulator.foundations.validation import finite, listed
 
 Column = str | Callable[[Any], Any]
 """A column of a table by its name, or any function of a record."""
@@ -27,7 +27,7 @@ def label(column: Column) -> str:
 
 def distinct(items: Iterable[Hashable], what: str) -> tuple[Hashable, ...]:
     """Return the items as a tuple; :class:`InvalidInput` when there are none, or one repeats."""
-    found = tuple(items)
+    found = listed(f"what is named as {what}", items)
     if not found:
         raise InvalidInput(f"at least one {what} is needed")
     if len(set(found)) < len(found):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from simulator.data.databases import Database, Relation
 from simulator.foundations.errors import Breach
+from simulator.foundations.validation import instance
 
 Answer = float | int | NDArray[Any]
 """A query's answer: a number, or an array of shape (dimension,)."""
@@ -107,6 +108,7 @@ def check_pair(
     Raises :class:`Breach` when they are not neighbours under ``relation``, or when the answers
     differ by more than the query's stated sensitivity.
     """
+    instance("relation", relation, Relation)
     if not relation.are_neighbours(database_0, database_1):
         difference = relation.difference(database_0, database_1)
         raise Breach(f"the databases are not neighbours under {relation}: {difference}")

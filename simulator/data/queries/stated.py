@@ -14,6 +14,7 @@ from simulator.data.databases import Database, Group, Relation
 from simulator.data.queries.arguments import distinct, label
 from simulator.data.queries.contract import Answer
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import instance, real
 
 Sensitivity = float | Mapping[Relation, float]
 """A sensitivity under every relation, or one for each relation."""
@@ -24,7 +25,10 @@ _Statement = tuple[tuple[Relation | None, float], ...]
 def _statement(sensitivity: Sensitivity) -> _Statement:
     """Return the sensitivities as a tuple; a single number, under None, is for every relation."""
     by_relation = sensitivity if isinstance(sensitivity, Mapping) else {None: sensitivity}
-    for stated in by_relation.values():
+    for relation, stated in by_relation.items():
+        if relation is not None:
+            instance("the key of a sensitivity", relation, Relation)
+        stated = real("a sensitivity", stated)
         if not (math.isfinite(stated) and stated > 0):
             raise InvalidInput(f"a sensitivity must be positive and finite, not {stated}")
     return tuple((relation, float(stated)) for relation, stated in by_relation.items())

@@ -17,6 +17,7 @@ import numpy as np
 from simulator.analysis.estimation import Estimate
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 from simulator.foundations.knobs import Knob, checked_values, knob_named, knobs_of, parsed_values
+from simulator.foundations.validation import instance
 
 Method = Literal["exact", "simulation", "both"]
 
@@ -258,4 +259,5 @@ class Claim:
 
 def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
     """Return the changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
+    instance("claim", claim, Claim)
     return parsed_values(f"claim {claim.id}", claim.knobs, settings)

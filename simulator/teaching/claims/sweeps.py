@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import instance
 from simulator.teaching.claims.model import Claim, Finding
 
 
@@ -35,7 +36,7 @@ def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) ->
 
     Raises InvalidInput for a knob that is not a number, an empty range, or a value out of range.
     """
-    knob = claim.knob(name)
+    knob = instance("claim", claim, Claim).knob(name)
     if isinstance(knob.default, bool) or not isinstance(knob.default, int | float):
         raise InvalidInput(f"{name} is {knob.kind}, and only numbers can be swept")
     if not (math.isfinite(low) and math.isfinite(high) and low < high):

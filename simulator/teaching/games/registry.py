@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from simulator.adversaries.loading import names_in
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added, load_added
+from simulator.foundations.validation import text_of
 from simulator.foundations.wording import did_you_mean
 from simulator.teaching.games import library
 from simulator.teaching.games.model import Variant
@@ -30,7 +31,7 @@ def all_games() -> list[Variant]:
 
 def find(name: str) -> Variant:
     """The game of that name, or the one in a file ``path/to/file.py``; raises InvalidInput."""
-    if name.endswith(".py"):
+    if text_of("the name of a game", name).endswith(".py"):
         found = names_in(name, "a game")
     elif name in own_names():
         found = vars(import_module(f"{library.__name__}.{name.replace('-', '_')}"))

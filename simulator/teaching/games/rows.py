@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from simulator.analysis.estimation import Estimate
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import instance, real
 from simulator.theory.bracket import Bracket
 
 
@@ -45,6 +46,8 @@ class GameRow:
     error: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            real(name, getattr(self, name))
         if not self.lower <= self.upper:
             raise InvalidInput(
                 f"{self.what}: a row needs lower <= upper, not {self.lower} and {self.upper}"
@@ -76,6 +79,7 @@ def reached(quantity: str, what: str, value: Bracket | float, *, source: str = "
 
 def played(quantity: str, what: str, estimate: Estimate, *, source: str = "") -> GameRow:
     """The value that an adversary reached in plays; its ends hold with their confidence."""
+    instance("estimate", estimate, Estimate)
     upper = float(estimate.upper) if estimate.upper_valid else math.inf
     lower = float(estimate.lower) if estimate.lower_valid else -math.inf
     return GameRow(
@@ -87,16 +91,16 @@ def played(quantity: str, what: str, estimate: Estimate, *, source: str = "") ->
 def bound(quantity: str, theorem: str, upper: float, *, source: str = "") -> GameRow:
     """A proved upper bound on the quantity, for every adversary."""
     return GameRow(
-        quantity=quantity, kind=RowKind.BOUND, what=theorem, lower=-math.inf, upper=float(upper),
-        source=source,
+        quantity=quantity, kind=RowKind.BOUND, what=theorem, lower=-math.inf,
+        upper=real("upper", upper), source=source,
     )  # fmt: skip
 
 
 def wrong(quantity: str, claim: str, upper: float, *, source: str = "") -> GameRow:
     """What an accountant or a mechanism claims that is wrong: it must be exceeded."""
     return GameRow(
-        quantity=quantity, kind=RowKind.WRONG, what=claim, lower=-math.inf, upper=float(upper),
-        source=source,
+        quantity=quantity, kind=RowKind.WRONG, what=claim, lower=-math.inf,
+        upper=real("upper", upper), source=source,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.validation import open_probability
+from simulator.foundations.validation import open_probability, whole
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import all_bounds, bound
@@ -118,4 +118,5 @@ def corollary_3_21(epsilon: float, delta: float, rounds: int) -> float:
 
     Source: Dwork and Roth 2014, Corollary 3.21.
     """
-    return epsilon / (2.0 * math.sqrt(2.0 * rounds * -math.log(delta)))
+    epsilon, delta = positive("epsilon", epsilon), open_probability("delta", delta)
+    return epsilon / (2.0 * math.sqrt(2.0 * whole("rounds", rounds) * -math.log(delta)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import instance, text_of
 from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
 from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.basic import Basic
@@ -75,6 +76,7 @@ def all_bounds() -> tuple[Bound, ...]:
 
 def bound(name: str) -> Bound:
     """The bound of that name. Raises InvalidInput with the nearest names otherwise."""
+    name = text_of("the name of a bound", name)
     by_name = {entry.name: entry for entry in _BOUNDS}
     if name not in by_name:
         near = get_close_matches(name, by_name, n=3, cutoff=0.3) or list(by_name)
@@ -83,7 +85,8 @@ def bound(name: str) -> Bound:
 
 
 def bounds_for(composition: Composition) -> list[BoundOnComposition]:
-    """Every bound whose conditions the composition meets, applied to it."""
+    """Every bound whose conditions the composition meets, applied to it. Raises InvalidInput."""
+    instance("composition", composition, Composition)
     return [entry.on(composition) for entry in _BOUNDS if entry.why_not(composition) is None]
 
 
@@ -93,7 +96,7 @@ def tail_bounds(composition: Composition) -> list[BoundOnComposition]:
     This holds in either experiment, for every adaptive adversary. Empty where a round has a delta:
     an (epsilon, delta) guarantee bounds the divergence, not the tail.
     """
-    if composition.leaks > 0.0:
+    if instance("composition", composition, Composition).leaks > 0.0:
         return []
     return [ready for ready in bounds_for(composition) if ready.bound.of_tail]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
-from simulator.foundations.validation import probability_below_one
+from simulator.foundations.validation import instance, probability_below_one
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import positive
@@ -185,7 +185,7 @@ class RunningFilter:
     """A filter in use: the promise and the state after the rounds so far."""
 
     def __init__(self, spec: Filter) -> None:
-        self.spec = spec
+        self.spec = instance("the filter", spec, Filter)
         self.state: State = spec.initial
 
     def admits(self, guarantee: Guarantee) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import added, load_named
+from simulator.foundations.validation import text_of
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.interface import Filter
 
@@ -69,7 +70,7 @@ def parse_filter(text: str) -> Filter:
     Filter, or functions that make a filter of the text after the colon. Inverse of ``str()``.
     Raises InvalidInput on anything else.
     """
-    name, _, values = text.strip().partition(":")
+    name, _, values = text_of("a filter", text).strip().partition(":")
     kind = _named(name)
     if callable(kind) and not isinstance(kind, type):
         read: Filter = kind(values)

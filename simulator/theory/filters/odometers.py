@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.validation import open_probability
+from simulator.foundations.validation import instance, open_probability
 from simulator.theory.filters.rules import mixture_reading, mixture_step
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.parameters import positive
@@ -63,7 +63,7 @@ class RunningOdometer:
     """An odometer in use; its promise is stated in :class:`MixtureOdometer`."""
 
     def __init__(self, spec: MixtureOdometer) -> None:
-        self.spec = spec
+        self.spec = instance("the odometer", spec, MixtureOdometer)
         self.state = (0.0, 0.0, 0.0, 0.0, spec.gamma, -math.log(spec.delta))
 
     def spend(self, guarantee: Guarantee) -> None:

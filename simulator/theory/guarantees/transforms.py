@@ -10,6 +10,7 @@ from functools import singledispatch
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import instance, listed
 from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
@@ -85,7 +86,7 @@ def parallel(guarantees: Iterable[Guarantee], *, replace_one: bool = False) -> G
 
     Source: McSherry 2009, Theorem 4 (add or remove); replace-one by group privacy.
     """
-    parts = list(guarantees)
+    parts = [instance("each part", part, Guarantee) for part in listed("guarantees", guarantees)]
     if not parts:
         raise InvalidInput("parallel composition needs at least one guarantee")
     kind = type(parts[0])
@@ -111,7 +112,7 @@ def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
     """
-    rate, core = sampling_rate(rate), guarantee.core
+    rate, core = sampling_rate(rate), instance("guarantee", guarantee, Guarantee).core
     if not isinstance(core, PureDP):
         raise NotApplicable(f"subsampling is stated here for pure and approximate, not {guarantee}")
     amplified = amplified_epsilon(core.epsilon, rate)
@@ -165,6 +166,7 @@ def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
     """
+    instance("guarantee", guarantee, Guarantee)
     if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
         raise NotApplicable(f"shuffling is stated here for pure local privacy, not {guarantee}")
     return ShuffledDP(guarantee.core.epsilon, reports)

@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import instance
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, log_mean_exp
 
 
@@ -30,6 +31,8 @@ class FiniteLaw(PrivacyLossLaw):
     has_accurate_cells = True
 
     def __post_init__(self) -> None:
+        for name in ("losses", "log_masses"):
+            instance(name, getattr(self, name), np.ndarray, "an array")
         if self.losses.shape != self.log_masses.shape or self.losses.ndim != 1:
             raise InvalidInput("losses and log_masses must be one-dimensional of equal length")
         if not (np.isfinite(self.losses).all() and np.isfinite(self.log_masses).all()):

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.validation import finite
+from simulator.foundations.validation import finite, listed
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.stored import LAWS
@@ -86,7 +86,7 @@ class PLD:
     @classmethod
     def of(cls, rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
         """Composition of ``count`` rounds of each law that shares nothing with an earlier one."""
-        return cls(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
+        return cls(_counted(rounds), tolerance)
 
     def reversed(self) -> PLD:
         """The exchanged pair, which is experiment 1."""
@@ -210,12 +210,21 @@ def _of_list(node: JsonNode) -> CountedLaws:
         node.complain(str(error))
 
 
+def _counted(rounds: Iterable[tuple[PrivacyLossLaw, int]]) -> CountedLaws:
+    """The laws with their numbers; raises InvalidInput for what is no pair of them."""
+    pairs = listed("rounds", rounds)
+    for each in pairs:
+        if not isinstance(each, tuple | list) or len(each) != 2:
+            raise InvalidInput(f"rounds are pairs of a law and a number, not {each!r:.80}")
+    return CountedLaws.of((law.simplest, count) for law, count in pairs)
+
+
 def compose_laws(rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
     """Composition of ``count`` rounds of each law, without adaptivity between them.
 
     The last few are kept, with what they have computed; :meth:`PLD.of` composes anew.
     """
-    return _composed(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
+    return _composed(_counted(rounds), tolerance)
 
 
 _composed = lru_cache(maxsize=4)(PLD)
