@@ -22,7 +22,6 @@ PRIVATE = "within a folder that only its owner can write"
 
 WRITERS = {
     "simulator/foundations/files.py": "the door",
-    "simulator/engine/compiled/stored_code.py": PRIVATE,
     "simulator/runner/store/assembly.py": STORE,
     "simulator/runner/store/folder.py": STORE,
     "simulator/doors/cli/process.py": "the streams of the process",

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.strangers import DEEPEST, from_json
 
 VERSION = 1
 """Version of every document; it changes when an older reader would misread one."""
@@ -31,11 +30,10 @@ _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 @dataclass(frozen=True)
 class JsonNode:
-    """A value in a document, and its path."""
+    """A value in a document, and its path; the reader of the document has bounded its depth."""
 
     value: Any
     path: str
-    depth: int = 0
 
     def complain(self, message: str) -> NoReturn:
         """Raise InvalidInput with the path in front."""
@@ -58,9 +56,7 @@ class JsonNode:
         return self.items() if isinstance(self.value, list) else [self]
 
     def _inner(self, value: Any, step: str) -> JsonNode:
-        if self.depth >= DEEPEST:
-            self.complain(f"is nested more than {DEEPEST} levels deep")
-        return JsonNode(value, self.path + step, self.depth + 1)
+        return JsonNode(value, self.path + step)
 
     def number(self) -> float:
         """A number, or "inf" or "-inf"."""
@@ -208,6 +204,8 @@ def written(name: str, content: Mapping[str, Any]) -> str:
 
 def members_of(text: str, name: str, needs: tuple[str, ...]) -> dict[str, JsonNode]:
     """The members of a document, which must include ``needs``; inverse of :func:`written`."""
+    from simulator.foundations.strangers import from_json  # only where a document is read
+
     node = JsonNode(from_json(text, name), name)
     members = node.members()
     if "dpcompose" not in members or members.pop("dpcompose").value != name:
