@@ -110,6 +110,8 @@ def lattice_of(promise: tuple[float, float], plan: Sequence[Step], pool: float) 
         last=start + math.ceil(ABOVE * root / step) + 1,
     )
     if found.points > 20_000:
+        if 0.0 < math.sqrt(pool) < sizes.min() / max(FINENESS.values()):
+            raise NotApplicable("the pool is too small a share of the budget: give more, or none")
         raise NotApplicable(
             f"the plan's smallest round, {sizes.min():g}, is too small beside epsilon = "
             f"{epsilon:g}; plan larger ones, and a pool for small ones"
@@ -147,12 +149,7 @@ def search(
         raise NotApplicable(NOTHING_FITS.format(*promise))
     largest = {kind: min(size, useful[kind]) for kind, size in largest.items()}
     lattice = lattice_of(promise, [(kind, size) for kind, size, _ in plan], pool)
-    limit = promise[1] * INSIDE - ROUNDING * promise[0]
-    if limit <= 0.0:
-        raise NotApplicable(
-            f"delta = {promise[1]:g} is within the rounding of sums of epsilons up to "
-            f"{promise[0]:g}"
-        )
+    limit = promise[1] * INSIDE
     played, reached = played_rounds((promise[0], limit * (1.0 - spare)), lattice, plan, pool)
     listed = listed_sizes(lattice, largest, set(played), sizes)
     means = {step: Mean(step, lattice) for step in listed}

@@ -148,7 +148,11 @@ def certified_filter(
         if units is not None or sigmas is not None:
             raise InvalidInput("units and sigmas are of a filter of subsampled Gaussians")
         found = _planned(str(family), promise, plan, sizes=sizes, pool=pool, spare=spare)
-    goal = target - rounds_delta * ROUNDING
+    room = goal = target - (epsilon + rounds_delta) * ROUNDING
+    if room <= 0.0:
+        raise NotApplicable(
+            f"delta = {target:g} is within the rounding of sums of epsilons up to {epsilon:g}"
+        )
     for tried in range(TRIES):
         made = found(goal)
         try:
@@ -156,7 +160,7 @@ def certified_filter(
         except Refused as error:
             if error.reached is None:
                 raise NotApplicable(f"no certificate was found: {error}") from None
-            goal *= min(target / error.reached, 1.0 - 1e-6) ** (5**tried)
+            goal *= min(room / error.reached, 1.0 - 1e-6) ** (5**tried)
         else:
             return made
     raise NotApplicable("no certificate was found within the rounding of this plan")
@@ -188,7 +192,7 @@ def _planned(
     listed = parse_plan(plan)
     for kind, size, _ in listed:
         if size > largest.get(kind, 0.0):
-            raise InvalidInput(f"the plan's {kind}:{size:g} is not within the family {family}")
+            raise InvalidInput(f"the plan's {kind}:{size!r} is not within the family {family}")
     share = open_probability("the pool's share", pool) if pool else 0.0
     left = open_probability("the spare share of delta", spare) if spare else 0.0
     squares = share * gaussian_mu(epsilon, delta - leaks) ** 2

@@ -39,6 +39,8 @@ GROWTH = 1.25
 CLOSE, TRIES = 5e-3, 10
 ORDERS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 28.0, 40.0, 60.0)
 FINE_ORDERS = (*(1.0 + k / 8 for k in range(4, 152)), *(float(k) for k in range(20, 65)))
+MOST_VALUES = 5 * 10**7
+"""Of all rows."""
 SPAN = 1000.0
 """The largest rate over the smallest that has a cost of its own."""
 
@@ -245,7 +247,7 @@ def largest_layout(
 ) -> SampledLayout:
     """The layout with the largest unit at which no adversary reaches the promise's delta.
 
-    Raises NotApplicable where the search does not end.
+    Raises NotApplicable where the search does not end, or the rows would take too much memory.
     """
     epsilon, delta = promise
     table = SampledCosts(promise, sigmas, largest)
@@ -255,6 +257,12 @@ def largest_layout(
         costs = tuple(cost for cost in costs_up_to(table.most / share) if cost <= units)
         rates = table.rates(share * np.array(costs, dtype=float))
         found = layout(epsilon, units, sigmas, costs, rates)
+        width = found.last - found.first + 2 * max(found.nodes)
+        if units * width > MOST_VALUES:
+            raise NotApplicable(
+                f"Gaussians of sigma = {sigmas[0]:g} lose too much at once for {units} units: give "
+                "a larger sigma, or fewer units"
+            )
         here = math.log(share), math.log(value(found) / delta)
         if -CLOSE <= here[1] < 0.0 or (here[1] < 0.0 and costs == (1,)):
             return found  # or every round costs one unit, and no larger unit is needed
