@@ -259,7 +259,8 @@ def outcome(code: int) -> str:
 
 def fault(code: int, said: str, seconds: float) -> str:
     """What is wrong with the end of a call, or ""."""
-    if code == -signal.SIGXCPU or code == -signal.SIGALRM or seconds > SECONDS:
+    ended_by = (-signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL)
+    if code in ended_by or seconds > SECONDS:
         return f"a hang of {seconds:.0f} s"
     if code not in (0, 1, 2, 3):
         return f"exit {code}: {said.strip()[-300:]}"

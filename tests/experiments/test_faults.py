@@ -39,6 +39,11 @@ def test_what_is_killed_may_have_said_all_but_no_part(monkeypatch, tmp_path, out
     assert kills.judged(kills.RULE, whole, tmp_path, ended, number, "parent") == said
 
 
+class Two(InvalidInput):
+    def __str__(self):
+        return "two\nlines"
+
+
 def test_what_a_call_may_do():
     def raises(error):
         def call():
@@ -49,7 +54,8 @@ def test_what_a_call_may_do():
     assert line_or_equal(lambda: True) == "equal"
     assert line_or_equal(lambda: False) == "another result"
     assert line_or_equal(raises(InvalidInput("one line"))) == "lines"
-    assert "more than a line" in line_or_equal(raises(InvalidInput("two\nlines")))
+    assert line_or_equal(raises(InvalidInput("two\nlines"))) == "lines"
+    assert "more than a line" in line_or_equal(raises(Two()))
     assert line_or_equal(raises(KeyError("x"))) == "KeyError: 'x'"
 
 
