@@ -155,7 +155,7 @@ def _tested(
     shown: list[NoisyAnswer] = []
     hidden: list[Element] = []
     for answer in answers:
-        seen = _visible_elements(answer, numbers, visible)
+        seen = visible_elements(answer, numbers, visible)
         if seen:
             shown.append(NoisyAnswer(answer.one, answer.other, seen, answer.leaf))
         gone = {each.draws for each in seen}
@@ -170,7 +170,7 @@ def _tested(
     return Cost(known, total, tuple(shown), reused)
 
 
-def _visible_elements(
+def visible_elements(
     answer: NoisyAnswer, numbers: frozenset[int], visible: Visible
 ) -> list[Element]:
     """The elements of an answer on which the output depends, each by itself."""

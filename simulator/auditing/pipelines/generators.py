@@ -16,7 +16,7 @@ from simulator.auditing.pipelines.releases import weighted_law
 from simulator.auditing.pipelines.tape import Declared, Extreme, NoiseTerm, current, drawing
 from simulator.auditing.pipelines.traced import Trace, plain, traced
 
-_DRAWS = 2**32
+DRAWS = 2**32
 """More than the elements of one draw; draws are numbered by event and element."""
 
 
@@ -35,7 +35,7 @@ def draw(name: str, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         "draw", name, parameters={"scale": scale, "shape": shape},
         inputs=np.array(np.broadcast_to(loc, shape)) if shape else loc,
     )  # fmt: skip
-    ids = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape) + event.number * _DRAWS
+    ids = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape) + event.number * DRAWS
     event.noise = (NoiseTerm(kind, np.broadcast_to(np.asarray(scale), shape), ids),)
 
     def compute() -> Any:
@@ -164,9 +164,14 @@ def _recorded(cls: type, base: type, legacy: bool) -> None:
         original = getattr(base, name)
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if drawing() is None:
+            tape = drawing()
+            if tape is None:
                 return original(self, *args, **kwargs)
-            return method(self, *args, **kwargs)
+            found = method(self, *args, **kwargs)
+            tape.events[-1].fixed = bool(
+                getattr(self, "fixed", False) or (legacy and tape.globally_seeded)
+            )
+            return found
 
         return call
 
@@ -201,6 +206,8 @@ class _Like(type):
 class RecordedGenerator(np.random.Generator, metaclass=_Like):
     """A generator of numpy whose draws are events of the current tape."""
 
+    fixed = False
+
     def spawn(self, n_children: int) -> Any:
         """Generators that are recorded as well."""
         return [RecordedGenerator(PCG64(0)) for _ in range(n_children)]
@@ -224,12 +231,22 @@ def _seed(seed: Any = None) -> None:
     tape = drawing()
     if tape is not None:
         tape.note_seed(plain(seed))
+        tape.globally_seeded = _is_whole(seed)
 
 
 def _default_rng(seed: Any = None) -> np.random.Generator:
     """What ``numpy.random.default_rng`` is within a recording."""
-    _seed(seed)
-    return seed if isinstance(seed, np.random.Generator) else recorded_generator()
+    if isinstance(seed, np.random.Generator):
+        return seed
+    tape, made = drawing(), recorded_generator()
+    if tape is not None:
+        tape.note_seed(plain(seed))
+        made.fixed = _is_whole(seed)
+    return made
+
+
+def _is_whole(seed: Any) -> bool:
+    return isinstance(plain(seed), int | np.integer) and not isinstance(seed, bool)
 
 
 @contextmanager

@@ -19,7 +19,12 @@ _LEAKS = ("control flow", "argument", "output")
 
 
 def explained(trial: Any, delta: float | None) -> PipelineReport:
-    """The report of a trial under the reading in which least leaks.
+    """The report of a trial under the reading in which least leaks; see :func:`read`."""
+    return read(trial, delta)[0]
+
+
+def read(trial: Any, delta: float | None) -> tuple[PipelineReport, Any]:
+    """The report of a trial under the reading in which least leaks, and the trial read so.
 
     The first reading is taken everywhere; if something leaks then, the second one at each place,
     and at all. Then all that is added to a noise is taken as one addition, if nothing depends on
@@ -28,21 +33,23 @@ def explained(trial: Any, delta: float | None) -> PipelineReport:
     found: PipelineReport = trial.report(delta)
     places = list(dict.fromkeys(trial.first.tape.mixed))
     if not _leak(found):
-        return found
-    reports = [found]
+        return found, trial
+    readings = [(found, trial)]
     for strict in (
         []
         if not places
         else [*(frozenset({each}) for each in places[:MOST_PLACES]), frozenset(places)]
     ):
-        reports.append(replace(trial, strict=strict).report(delta))
-        if not _leak(reports[-1]):
-            return reports[-1]
-    if min(map(_leak, reports)) == 1:
+        other = replace(trial, strict=strict)
+        readings.append((other.report(delta), other))
+        if not _leak(readings[-1][0]):
+            return readings[-1]
+    if min(_leak(report) for report, _ in readings) == 1:
         whole = replace(trial, strict=frozenset(places))
         if unseen(whole):
-            reports.append(replace(whole, merged=True).report(delta))
-    return min(reports, key=lambda each: (_leak(each), _unnamed(each)))
+            merged = replace(whole, merged=True)
+            readings.append((merged.report(delta), merged))
+    return min(readings, key=lambda each: (_leak(each[0]), _unnamed(each[0])))
 
 
 def _leak(report: PipelineReport) -> int:

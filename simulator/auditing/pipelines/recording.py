@@ -5,18 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from simulator.auditing.pipelines.costs import Cost, cost_of, pairs_of, untouched
 from simulator.auditing.pipelines.differences import covered, difference, differences, path_of
+from simulator.auditing.pipelines.elsewhere import (
+    FEW,
+    SEEDS,
+    looks_elsewhere,
+    other_seeds,
+    violated_elsewhere,
+)
 from simulator.auditing.pipelines.fixed_seeds import seeds_found
 from simulator.auditing.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
 from simulator.auditing.pipelines.promises import SLACK, distance_of
-from simulator.auditing.pipelines.readings import explained
+from simulator.auditing.pipelines.readings import explained, read
 from simulator.auditing.pipelines.releases import run_loss
 from simulator.auditing.pipelines.report import (
+    KEPT,
     PipelineFinding,
     PipelineReport,
     RecordedCall,
@@ -47,6 +55,7 @@ def record(
     delta: float | None = None,
     public_coins: bool = False,
     seed: int = 0,
+    again: bool = True,
 ) -> PipelineReport:
     """Run a pipeline on two neighbouring databases, the second time with its answers frozen.
 
@@ -66,6 +75,8 @@ def record(
     public_coins : whether draws that are no mechanism's noise are published, so that their secrecy
         cannot lower a cost.
     seed : of every draw, >= 0.
+    again : whether to try a pair that is kept with up to a hundred other seeds, where the pipeline
+        is seen to look at the data outside of its mechanisms; for some seconds at most.
 
     Returns a report: the calls, the findings, the loss of the run and the composed epsilon.
 
@@ -84,7 +95,66 @@ def record(
         delta = probability_below_one("delta", delta)
     with instrumented(patches):
         trial = _Trial(pipeline, (database_0, database_1), claim, public_coins, seed)
-        return explained(trial, delta)
+        report, trial = read(trial, delta)
+        return _tried_again(report, trial, delta) if again else report
+
+
+def record_near(
+    pipeline: Callable[..., Any],
+    database: Any,
+    neighbour: Any,
+    relation: str,
+    *,
+    claimed: Guarantee | str | None = None,
+    patches: Iterable[Patch] = (),
+    seed: int = 0,
+) -> PipelineReport | None:
+    """The report of two neighbours near a database that are violated; None where none is found.
+
+    An undecided report where the pipeline is seen to read data outside of its mechanisms, and no
+    two neighbours are found that differ. Parameters are those of :func:`record`.
+    """
+    claim = parse_guarantee(claimed) if isinstance(claimed, str) else claimed
+    with instrumented(patches):
+        trial = _Trial(pipeline, (database, neighbour), claim, False, seed)
+        report, trial = read(trial, None)
+        if report.verdict != KEPT:
+            return None
+        found, tried, seen = violated_elsewhere(trial, relation)
+        return found or (_undecided(report, tried) if seen else None)
+
+
+def _tried_again(report: PipelineReport, trial: _Trial, delta: float | None) -> PipelineReport:
+    """The report of a pair that is kept, or of another seed that violates it.
+
+    Each seed costs two runs, and a difference is a proof whatever the seed is.
+    """
+    if report.verdict != KEPT or not trial.first.tape.events:
+        return report
+    looks = looks_elsewhere(trial)
+    if looks is False:
+        return report
+    tried = 1
+    for other in other_seeds(trial, SEEDS if looks else FEW):
+        tried += 1
+        if other.leaks():
+            found = explained(replace(other, strict=frozenset(), merged=False), delta)
+            if found.violated:
+                return found
+    one, other = trial.databases
+    if looks and abs(len(one) - len(other)) == 1:  # whole records are private
+        return _undecided(report, tried)
+    note = f"no difference in {count_of(tried, 'run')} with other noise"
+    return replace(report, notes=(*report.notes, note))
+
+
+def _undecided(report: PipelineReport, tried: int) -> PipelineReport:
+    """The report with what speaks against it, though nothing is proven."""
+    text = (
+        "with the same answers it does otherwise on other records, so it reads the data outside of "
+        f"its mechanisms; no difference between neighbours in {count_of(tried, 'run')}"
+    )
+    return replace(report, findings=(*report.findings, PipelineFinding("output", False, text)))
 
 
 @dataclass
@@ -98,14 +168,25 @@ class _Trial:
     seed: int
     strict: frozenset[str] = field(default=frozenset(), kw_only=True)
     merged: bool = field(default=False, kw_only=True)
+    answers: Sequence[TapeEvent] | None = field(default=None, kw_only=True)
+
+    def leaks(self) -> list[PipelineFinding]:
+        """Run, replay, and return what differs though all answers are the same."""
+        self.first = self._play(0, self.answers)
+        self.second = self._play(1, self.first.tape.events)
+        self.pairs = pairs_of(self.first.tape.events, self.second.tape.events)
+        return self._leaks()
+
+    def play(self, database: Any, events: Sequence[TapeEvent] | None) -> TapedRun:
+        """A run on any database, with the answers of these events."""
+        tape = RunTape(self.seed, events, strict=self.strict, merged=self.merged)
+        return played(self.pipeline, database, tape)
 
     def report(self, delta: float | None) -> PipelineReport:
         """Run, replay, and write down what was found."""
-        self.first = self._play(0)
-        self.second = self._play(1, self.first.tape.events)
-        self.pairs = pairs_of(self.first.tape.events, self.second.tape.events)
-        findings = [*self._leaks(), *seeds_found(self), *self._sensitivities()]
-        cost = cost_of(self.pairs, self._visible, self._above)
+        leaks = self.leaks()
+        findings = [*leaks, *seeds_found(self), *self._sensitivities()]
+        cost = cost_of(self.pairs, self.visible, self._above)
         findings += self._costs(cost)
         at = delta if delta is not None else float(getattr(self.claimed, "delta", 0.0)) or 1e-6
         shown = [element for answer in cost.answers for element in answer.moved]
@@ -257,7 +338,7 @@ class _Trial:
     def _above(self, cost: Any) -> bool:
         return self.claimed is not None and above_claim(cost, self.claimed) is not None
 
-    def _visible(self, answers: Mapping[int, Any], held: frozenset[int]) -> bool:
+    def visible(self, answers: Mapping[int, Any], held: frozenset[int]) -> bool:
         """Whether the output is another one when some answers are."""
         run = self._play(0, self.first.tape.events, overrides=answers, held=held)
         if run.diverged is not None:

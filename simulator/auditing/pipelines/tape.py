@@ -93,6 +93,7 @@ class TapeEvent:
     fresh : whether it is noise that has met no data.
     declared : of a mechanism.
     additions : how often something was added to a draw, where this is merged with the draw.
+    fixed : whether it is a draw of a generator that was seeded by a whole number.
     """
 
     number: int
@@ -109,6 +110,7 @@ class TapeEvent:
     fresh: bool = False
     declared: Declared | None = None
     additions: int = 0
+    fixed: bool = False
 
     def __str__(self) -> str:
         kind = "" if self.kind in ("draw", "mechanism") else f" ({self.kind})"
@@ -170,6 +172,7 @@ class RunTape:
         self.coins = 0
         self.coin_places: list[str] = []
         self.seeded: list[FixedSeed] = []
+        self.globally_seeded = False
         self._seed = seed
         self._coin_seed = seed if coin_seed is None else coin_seed
         self.extreme = extreme

@@ -1,5 +1,6 @@
 """assert_pipeline: neighbours, the smallest databases that fail, and the fixture dp."""
 
+import itertools
 from contextlib import nullcontext
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from hypothesis import strategies as st
 
 from simulator import Database
+from simulator.auditing import record
+from simulator.auditing.pipelines.elsewhere import chain
 from simulator.auditing.testing import PrivacyViolation, assert_pipeline
 from simulator.errors import InvalidInput
 from tests.auditing.pipelines import honest
@@ -119,3 +122,86 @@ def test_the_fixture(dp):
         dp.assert_pipeline(every_round, DATA, claimed="pure:1", rounds=5)
     with pytest.raises(pytest.UsageError, match="takes no seed="):
         dp.assert_pipeline(honest.noisy_sum, DATA, claimed="pure:1", seed=1)
+
+
+# -- raw data that are read outside of the mechanisms, though one pair does not show it ------------
+
+_RNG = np.random.default_rng(1)
+POINTS = _RNG.normal(size=(40, 2))
+TRAINING = np.column_stack([POINTS, POINTS[:, 0] + 0.5 * _RNG.normal(size=40) > 0])
+
+
+def cut_with_the_best_accuracy(rows, rng):
+    cuts = [-0.4, -0.2, 0.0, 0.2, 0.4]
+    best = max(cuts, key=lambda cut: np.mean((rows[:, 0] > cut) == rows[:, 2]))
+    return best, np.sum(np.clip(rows[:, 0], -1, 1)) + rng.laplace(scale=1.0)
+
+
+def noisy_model_with_the_best_accuracy(rows, rng):
+    x, signs, found = np.clip(rows[:, :2], -1, 1), 2 * rows[:, 2] - 1, []
+    for penalty in (0.1, 1.0, 10.0):
+        model = (x * signs[:, None]).sum(0) / penalty + rng.laplace(scale=20.0, size=2)
+        found.append((np.mean((x @ np.asarray(model) > 0) == (signs > 0)), penalty))
+    return max(found)[1]
+
+
+def stops_on_the_raw_loss(rows, rng):
+    x, weight = np.clip(rows[:, 0], -1, 1), 0.0
+    for _ in range(5):
+        weight = weight + 0.01 * (np.clip(x - weight, -1, 1).sum() + rng.laplace(scale=10.0))
+        if np.mean((x - float(weight)) ** 2) < LOSS:
+            break
+    return weight
+
+
+LOSS = float(np.mean(np.clip(TRAINING[:, 0], -1, 1) ** 2)) - 0.001
+
+
+def epoch_of_the_least_loss(rows, rng):
+    x, weight, seen = np.clip(rows[:, 0], -1, 1), 0.0, []
+    for _ in range(3):
+        weight = weight + 0.01 * (np.clip(x - weight, -1, 1).sum() + rng.laplace(scale=6.0))
+        seen.append(float(weight))
+    return min(seen, key=lambda each: np.sum((x - each) ** 2))
+
+
+LOOKING = [
+    cut_with_the_best_accuracy, noisy_model_with_the_best_accuracy, stops_on_the_raw_loss,
+    epoch_of_the_least_loss,
+]  # fmt: skip
+
+
+@pytest.mark.sampled(n=4)
+@pytest.mark.parametrize("pipeline", LOOKING, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("seed", range(20))
+def test_what_looks_at_the_raw_data_is_found_by_every_seed(pipeline, seed):
+    with pytest.raises(PrivacyViolation) as caught:
+        assert_pipeline(pipeline, TRAINING, claimed="pure:5", seed=seed)
+    assert caught.value.result.violated
+
+
+def test_one_pair_that_does_not_differ_is_not_called_kept():
+    """The best cut of one pair is the same; that of other records is not."""
+    pairs = [(TRAINING, np.delete(TRAINING, i, axis=0)) for i in range(len(TRAINING))]
+    claim = {"claimed": "pure:5"}
+    alike = next(
+        pair for pair in pairs
+        if record(cut_with_the_best_accuracy, *pair, **claim, again=False).verdict == "kept"
+    )  # fmt: skip
+    report = record(cut_with_the_best_accuracy, *alike, **claim)
+    assert report.verdict == "undecided"
+    assert "no difference between neighbours in" in str(report)
+
+
+def test_a_chain_of_neighbours_joins_two_databases():
+    for relation, sizes in (("add-remove", {2, 3}), ("replace-one", {3})):
+        links = chain(relation, [2, 2, 0])
+        assert links[0] == [0, 1, 2]
+        assert links[-1] == [2, 2, 0]
+        assert {len(each) for each in links} == sizes
+        for one, other in itertools.pairwise(links):
+            if relation == "replace-one":
+                assert sum(a != b for a, b in zip(one, other)) == 1
+            else:
+                long, short = sorted((one, other), key=len, reverse=True)
+                assert any(short == [*long[:i], *long[i + 1 :]] for i in range(len(long)))
