@@ -19,6 +19,25 @@ def _power(log: float) -> str:
     return f"{math.exp(log):.3g}" if log < 700.0 else f"10^{log / math.log(10.0):.0f}"
 
 
+def next_step(event: Event) -> str:
+    """What to look for where an event by itself names no cause; "" where it does."""
+    text = event.words
+    if text.startswith("there is ") or "number of parts" in text or "none at all" in text:
+        return (
+            "a part of the answer is there or not because of the data; release a fixed set of "
+            "parts, or choose them by a private selection"
+        )
+    if " character of " in text or text.startswith(("length of ", "capitals ", "spaces ")):
+        return "a text follows the data: compare some answers of both inputs"
+    if text.startswith(("a weighted sum of", "a weighted count of", "a sum of scores", "boosted")):
+        return (
+            "several parts together give the input away: look for noise that parts share, for a "
+            "part computed from others, and for noise that is too small for all parts together; "
+            "audit each part alone"
+        )
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
     """The verdict on a claim, with lower bounds and the evidence.
@@ -109,9 +128,12 @@ class AuditResult:
         return self.violated and self.event is not None and self.event.rough
 
     def advice(self) -> list[str]:
-        """Lines on a leak in the bits of floats and its remedy; none for other events."""
-        if not self.by_bits or self.event is None:
+        """Lines on what an engineer does next, and on a leak in the bits of floats."""
+        if not self.violated or self.event is None:
             return []
+        if not self.by_bits:
+            step = next_step(self.event)
+            return [f"what to do: {step}"] if step else []
         lines = [
             f"floating-point noise gives inputs away (Mironov 2012): {self.event.bit}",
             "what to do: draw discrete noise, or snap answers to a grid; bits=False (--no-bits) "

@@ -22,8 +22,6 @@ UNKNOWN = -1.0
 """The code of an answer that the reader has not learned."""
 
 _TEXTS = ("length", "first character", "last character", "capitals", "spaces", "digits")
-LETTERS = ("first character", "last character")
-"""The features of texts that are characters, by number."""
 _IN_TEXT = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _MOST_IN_TEXT = 64
 """The largest number of numbers that are read in a text."""

@@ -21,6 +21,8 @@ MOST_EXAMPLES = 4096
 """The largest number of repeated answers that a score can name."""
 SLOW_ROWS = 65_536
 """Rows per input on which the slowest scores are evaluated to choose among their events."""
+LETTERS = ("first character of ", "last character of ")
+"""The beginnings of the names of columns of characters, by their code points."""
 DIGITS_READ = 262_144
 """Numbers per input whose digits are used; these features are slow."""
 
@@ -80,6 +82,13 @@ class Column:
 
     def words(self, side: str, threshold: float) -> str:
         """The event in words: the column on one side of a threshold."""
+        if self.text.startswith("whether there is "):
+            there = self.text.removeprefix("whether there is ")
+            return f"there is {there}" if side == ">=" else f"there is no {there}"
+        if self.text.startswith(LETTERS) and 0 <= threshold < 0x110000 and threshold % 1 == 0:
+            letter = repr(chr(int(threshold)))
+            later = f"is {letter} or comes after it"
+            return f"{self.text} {later if side == '>=' else f'comes before {letter}'}"
         return f"{self.text} {side} {threshold:.9g}"
 
 

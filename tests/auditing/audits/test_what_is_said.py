@@ -193,3 +193,40 @@ def test_what_the_budget_would_have_shown_is_computed_when_it_is_read(monkeypatc
     assert isinstance(found.power, Power)
     assert found.detectable == found.detectable > 0.1
     assert calls == [1]
+
+
+# --- what an engineer does next ---
+
+
+def _one_part(value, rng):
+    """OpenDP #2922: whether a component exists follows the data."""
+    answer = {"noise": int(rng.integers(0, 500))}
+    return answer | {"count": int(rng.integers(0, 500))} if value or rng.random() < 0.1 else answer
+
+
+def _text(value, rng):
+    return "mnr"[rng.integers(0, 2) + value] + f"{rng.integers(10**9):09d}x"
+
+
+@pytest.mark.parametrize(
+    ("sample", "event", "step"),
+    [
+        (_one_part, "key 1 of answer", "a fixed set of parts"),
+        (_text, "first character of the answer", "compare some answers"),
+    ],
+)
+def test_a_message_says_what_to_do_next(sample, event, step):
+    found = audit(sample, 0, 1, claimed=PureDP(0.5), samples=2000)
+    assert found.violated
+    assert "lowest bit" not in str(found)
+    assert event in found.event.words
+    assert step in " ".join(found.advice())
+
+
+def test_whole_numbers_have_no_rounding():
+    def sample(value, rng):
+        return {"n": 2 * int(rng.integers(0, 10**6)) + value, "t": "ab"[rng.integers(2)]}
+
+    found = audit(sample, 0, 1, claimed=PureDP(0.5), samples=500)
+    assert found.violated
+    assert not found.by_bits
