@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from simulator.auditing.pipelines.generators import numpy_recorded, recorded_generator
@@ -86,10 +87,19 @@ def generators_of(pipeline: Callable[..., Any]) -> list[str]:
     return required
 
 
+_MOST_YIELDED = 100_000
+"""How many values a generator may yield: an adversary, given by mistake, never ends."""
+
+
 def _finished(value: Any) -> Any:
     """The result with generators run to their end, and traces removed at the top."""
     if inspect.isgenerator(value):
-        value = list(value)
+        value = list(islice(value, _MOST_YIELDED + 1))
+        if len(value) > _MOST_YIELDED:
+            raise InvalidInput(
+                "a pipeline must come to an end; this one yielded more than "
+                f"{_MOST_YIELDED:,} values"
+            )
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(plain(each) for each in value)
     return plain(value)

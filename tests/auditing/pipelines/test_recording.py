@@ -311,3 +311,17 @@ def test_opendp_is_recorded():
     assert found.violated
     assert found.blamed.kind == "argument"
     assert record(noise_alone, DATA, DATA[:-1], patches=["opendp"]).verdict == "undecided"
+
+
+def test_a_pipeline_that_never_ends_is_named(monkeypatch):
+    monkeypatch.setattr("simulator.auditing.pipelines.runs._MOST_YIELDED", 10)
+
+    def forever(database):
+        while True:
+            yield 1
+
+    try:
+        said = str(record(forever, 0, 1))
+    except InvalidInput as error:
+        said = str(error)
+    assert "a pipeline must come to an end; this one yielded more than 10 values" in said
