@@ -127,7 +127,8 @@ def _flush_files() -> None:
         return
     gc.unfreeze()  # frozen objects are not listed
     for kind in (io.TextIOWrapper, io.BufferedWriter):
-        for file in (o for o in gc.get_objects() if isinstance(o, kind) and not o.closed):
+        # by its type: isinstance reads the class of what a weak proxy stands for, which may be gone
+        for file in (o for o in gc.get_objects() if issubclass(type(o), kind) and not o.closed):
             with contextlib.suppress(OSError, ValueError):  # it may be closed below, or a full disk
                 file.flush()
     gc.freeze()

@@ -1,9 +1,12 @@
 """Machines without semaphores, and variables of the environment that are no numbers."""
 
+import weakref
+
 import joblib
 import pytest
 
 from simulator import PureDP, simulate
+from simulator.adversaries import loading
 from simulator.analysis.likelihoods import NotTested
 from simulator.analysis.plots.style import drawable
 from simulator.doors.cli import process
@@ -67,3 +70,15 @@ def test_only_warnings_that_a_user_can_act_on_are_shown(capsys, tmp_path):
         "warning: no scikit-learn",
         f"warning: overflow ({tmp_path / 'mine.py'}, line 7)",
     ]
+
+
+def test_a_weak_proxy_of_what_is_gone_stops_no_flush(monkeypatch, tmp_path):
+    held = set()
+    gone = weakref.proxy(held)
+    del held
+    monkeypatch.setattr(loading, "_run", {"a file"})
+    with (tmp_path / "left open").open("w") as file:
+        file.write("said")
+        process._flush_files()
+        assert (tmp_path / "left open").read_text() == "said"
+    assert type(gone) is weakref.ProxyType
