@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm
+
 from experiments.benchmarks.measure import Line, fresh
 from simulator import PureDP
+from simulator.analysis import estimation
 from simulator.theory import Composition, bound
 
 DELTAS = (1e-3, 1e-6, 1e-12, 1e-30)
@@ -89,4 +95,33 @@ def many_laplaces() -> Iterator[Line]:
     )
 
 
-BENCHMARKS = (randomized_response, laplace_composition, many_laplaces)
+TRIALS, SAMPLES = 100_000, 12
+"""Of each sample of losses whose intervals are measured, and how many there are."""
+
+
+def interval_widths() -> Iterator[Line]:
+    """Widths of the intervals of delta and epsilon over the normal ones, of Gaussian losses."""
+    for target in (0.1, 1e-2, 1e-3):
+        point = float(brentq(lambda e, t=target: gaussian_delta(e) - t, 0.0, 9.0))
+        ratios = []
+        for seed in range(SAMPLES):
+            losses = np.random.default_rng(seed).normal(0.5, 1.0, TRIALS)
+            values = np.maximum(-np.expm1(point - losses), 0.0)
+            normal = 2.0 * norm.isf(0.025) * values.std() / math.sqrt(TRIALS)
+            slope = math.exp(point) * norm.cdf(-0.5 - point)
+            found = estimation.delta(losses, point), estimation.epsilon(losses, target)
+            widths = [each.upper - each.lower for each in found]
+            ratios.append((widths[0] / normal, widths[1] / (normal / slope)))
+        for name, ratio in zip(("delta", "epsilon"), np.mean(ratios, axis=0).tolist()):
+            yield Line(
+                f"interval of {name}, delta = {target:g}: width", ratio, "x normal", 1.1,
+                at_least=False,
+            )  # fmt: skip
+
+
+def gaussian_delta(epsilon: float) -> float:
+    """Balle and Wang (ICML 2018), Theorem 8, at a ratio of shift to deviation of 1."""
+    return float(norm.cdf(0.5 - epsilon) - math.exp(epsilon) * norm.cdf(-0.5 - epsilon))
+
+
+BENCHMARKS = (randomized_response, laplace_composition, many_laplaces, interval_widths)

@@ -6,6 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import scipy
@@ -48,6 +49,8 @@ HITS_WANTED = 3.0
 """``auto`` plays plainly if it expects so many times the hits that a plain sample needs."""
 GOOD = 4.0
 """The largest relative error of one tilted trial for ``auto``: 1.3% with 100,000."""
+FEW_TRIALS = 1000
+"""The most trials that show whether a method applies."""
 GUARD = 0.2
 """The share of the trials that are drawn from a guard."""
 
@@ -79,25 +82,29 @@ def choose(question: Question, method: str | Sampling) -> RareChoice:
 
 @contextlib.contextmanager
 def advised(question: Question, method: str | Sampling) -> Iterator[None]:
-    """Add to a refusal the method that applies: ``auto``, or splitting where that plays plainly."""
+    """Add to a refusal the method that applies: ``auto``, or splitting where that refuses too."""
     try:
         yield
     except LossUnknown:
         raise
     except (NotApplicable, Refusal) as error:
-        names = ("covering", "tilted") if method != "auto" else ()
-        name = "auto" if any(applies(each, question) for each in names) else "splitting"
-        if name == method or not (name == "auto" or applies(name, question)):
-            raise
-        raise type(error)(f'{error}; the method "{name}" applies') from error
+        for name in ("auto", "splitting"):
+            if name != method and applies(name, question):
+                raise type(error)(f'{error}; the method "{name}" applies') from error
+        raise
 
 
 def applies(name: str, question: Question) -> bool:
-    """Whether a method applies, as far as the fewest trials show."""
+    """Whether a method answers the question, played with at most FEW_TRIALS trials."""
+    s = question.specification
+    fewer = replace(s, trials=min(s.trials, FEW_TRIALS))
+    setting = replace(question.setting, out=None, progress=False)
+    tried = replace(question, specification=fewer, setting=setting)
     try:
-        TABLE[name](question, Rehearsals(question.specification, question.experiment, 0))
-    except DpcomposeError as error:
-        return isinstance(error, Refusal)
+        way = TABLE[name](tried, Rehearsals.of(fewer, question.experiment))
+        RareChoice(tried, way, 0, 0.0).play().read()
+    except DpcomposeError:
+        return False
     return True
 
 
@@ -112,7 +119,8 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
     try:
         return covering(question, rehearsals)
     except NotApplicable as error:
-        if s.is_read and not is_of_library(s.adversary):
+        tried = rehearsals.advance is None  # for a refusal of another method, in silence
+        if s.is_read and not is_of_library(s.adversary) and not tried:
             Progress(False).notice(f"{s.name} cannot be enumerated: {error}")
     sampling: Sampling | None = None
     with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits

@@ -45,7 +45,4 @@ def estimate_rare(
         delta=delta, experiment=experiment, confidence=confidence,
     )  # fmt: skip
     with advised(question, method):
-        choice = choose(question, method)
-    play = choice.play()
-    with advised(question, method):
-        return play.read()
+        return choose(question, method).play().read()

@@ -90,7 +90,7 @@ class LogMean:
             needed = 1 if bounded else max(minimum_hits, 1)
             raise Refusal(
                 f"0 of {count_of(self.trials, 'trial')} hit the event, {needed} are needed: try "
-                "more trials, or another theta"
+                "more trials, or a smaller epsilon"
             )
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
@@ -102,7 +102,7 @@ class LogMean:
         if self.hits < minimum_hits:
             return None, (
                 f"{self.hits} of {count_of(self.trials, 'trial')} hit the event, {minimum_hits} "
-                "are needed: try more trials, or another theta"
+                "are needed: try more trials, or a smaller epsilon"
             )
         if self.largest_share > largest_share:
             return None, (

@@ -106,7 +106,7 @@ def untilted(coins):
 @pytest.mark.parametrize("method", ["tilted", "steered"])
 @pytest.mark.parametrize("adversary", [untilted, unlisted])
 def test_a_mechanism_without_a_tilted_law_is_refused(adversary, method):
-    with pytest.raises(NotApplicable, match=r'nor a list .* "splitting" applies$') as refused:
+    with pytest.raises(NotApplicable, match=r'nor a list .* "auto" applies$') as refused:
         estimated(adversary, 0.5, 500, method, rounds=3)
     assert " object at " not in str(refused.value)
 

@@ -142,7 +142,7 @@ def test_splitting_finds_no_epsilon_of_delta():
 @pytest.mark.parametrize("point", [{"epsilon": 0.7}, {"delta": 1e-3}])
 def test_the_method_that_a_refusal_names_does_not_refuse(adversary, point):
     """But for the plain trials that are too few; where none applies, none is named."""
-    game = {"trials": 20, "rounds": 4} | point
+    game = {"trials": 400, "rounds": 4} | point
     for method in METHODS[1:]:
         try:
             estimated(adversary, method=method, **game)
@@ -190,3 +190,83 @@ def test_no_epsilon_is_finite_where_leaks_are_more_probable_than_delta():
 def test_a_setting_that_is_none_is_one_line():
     with pytest.raises(InvalidInput, match="setting must be a Setting"):
         estimate_rare("press-when-ahead", "pure:0.2", 3, 10, epsilon=0.1, setting=None)
+
+
+ADVICE = {
+    "the method": r'the method "(\w+)" applies',
+    "more trials": r"try more trials",
+    "a smaller epsilon": r"a smaller epsilon",
+    "a larger delta": r"a larger delta",
+    "an epsilon": r"give an epsilon|or an epsilon",
+    "another theta": r"another theta|a smaller theta",
+}
+"""The remedies that refusals name."""
+GAMES = {
+    "rule": (WORST, FAMILY),
+    "noise": (make("press-when-ahead", PureDP(0.2), 10), PureDP(0.2)),
+    "normal": (make("fixed-worst-case", GaussianDP(1.0), 10), GaussianDP(1.0)),
+    "not listed": (unlisted, FAMILY),
+}
+
+
+def remedied(play, words, point, method):
+    """Whether one of the remedies that a refusal names, if it names any, ends in an answer."""
+    named = re.findall(ADVICE["the method"], words)
+    ways = [(point, {"method": name}) for name in named]
+    for name, change in (
+        ("more trials", {"trials": 20_000}),
+        ("another theta", {"method": "tilted:0.5"}),
+    ):
+        if re.search(ADVICE[name], words):
+            ways.append((point, {"method": method} | change))
+    if re.search(ADVICE["a smaller epsilon"], words):
+        ways += [({"epsilon": share * point.get("epsilon", 1.0)}, {"method": method})
+                 for share in (0.3, 0.1, 0.01)]  # fmt: skip
+    if re.search(ADVICE["a larger delta"], words):
+        ways.append(({"delta": 0.01}, {"method": method}))
+    if re.search(ADVICE["an epsilon"], words):
+        ways.append(({"epsilon": 0.1}, {"method": method}))
+
+    def works(point, change):
+        try:
+            play(point, **change)
+        except (Refusal, NotApplicable):
+            return False
+        return True
+
+    # a method that is named must answer; of other remedies one suffices
+    for way, change in ways[: len(named)]:
+        assert works(way, change), (words, change)
+    return not ways or bool(named) or any(works(way, change) for way, change in ways)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(
+    "point", [{"epsilon": 50.0}, {"epsilon": 1.5}, {"delta": 1e-12}, {"delta": 1e-3}], ids=str
+)
+def test_what_a_refusal_advises_works(game, point):
+    """All refusals over methods, games and points: their advice is followed."""
+    adversary, family = GAMES[game]
+    setting = Setting(jobs=1, progress=False)
+
+    def play(point, *, method, trials=400):
+        return estimate_rare(adversary, family, 10, trials, method=method, setting=setting, **point)
+
+    bad = []
+    for method in (*METHODS, "tilted:3"):
+        try:
+            play(point, method=method)
+        except (Refusal, NotApplicable) as refused:
+            if not remedied(play, str(refused), point, method):
+                bad.append((method, str(refused)))
+    assert bad == []
+
+
+def test_advice_that_does_not_work_is_found():
+    def play(point, **_):
+        raise Refusal("no")
+
+    assert not remedied(play, "try more trials, or a smaller epsilon", {"epsilon": 1.0}, "plain")
+    with pytest.raises(AssertionError):
+        remedied(play, 'x; the method "auto" applies', {"epsilon": 1.0}, "plain")
