@@ -225,6 +225,8 @@ def run_pass(
 
 FINE_ENOUGH = 2
 """The finest level of the lower end of a game with free parameters, on a grid of its own."""
+MOST_IN_LOSS = 2_000
+"""Most steps of the largest free parameter; losses far below it need not be distinguished."""
 MANY_BUDGETS = 900
 """Whole budgets beyond which a lower end on the grid of the upper one is fine enough."""
 
@@ -234,7 +236,9 @@ def _free(
 ) -> GridPass:
     """The pass of a game whose filter charges for free parameters."""
     least = min(entry.low for entry in game.menu if isinstance(entry, FreeEntry))
-    fine = game.dividing_step(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
+    finest = max(entry.high for entry in game.menu if isinstance(entry, FreeEntry)) / MOST_IN_LOSS
+    wanted = min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2)
+    fine = game.dividing_step(max(wanted, finest))
     free = free_game(game, fine, level)
     layouts = [outward_layout(option.law, fine) for option in free.options]
     grid = _fitting(fine, epsilon, free.possible, layouts, free.options, allowed=allowed)
@@ -248,7 +252,7 @@ def _free(
         step, options, certain = fine, free.options, free.certain
         reused = level > 0 and before is not None and before.graph.nodes > MANY_BUDGETS
     else:
-        step = game.step(own)
+        step = game.dividing_step(max(game.coarsest / 2**own, finest))
         reused = before is not None and before.step == step
         reused = reused and level not in range(1, FINE_ENOUGH + 1)
     if before is not None and reused:

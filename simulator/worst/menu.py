@@ -25,6 +25,9 @@ from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import bounded_range_law
 
+_MOST_PARAMETERS = 1_000
+"""Most options of a free parameter."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
@@ -145,7 +148,11 @@ class FreeEntry(Entry):
         return self.promise_of(self.high)
 
     def options(self, place: int, step: float) -> list[Option]:
-        """The options of both ends and the multiples of the step; each covers those below it."""
+        """The options of both ends and the multiples of the step; each covers those below it.
+
+        Of many multiples, every second, third, ... one.
+        """
+        step *= max(1, math.ceil((self.high - self.low) / step / _MOST_PARAMETERS))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         points = [i * step for i in range(first, last + 1)]
         if not points or points[0] > self.low * (1.0 + 1e-9):

@@ -8,6 +8,12 @@ import sys
 
 import pytest
 
+from simulator.foundations import grammar
+from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
+from simulator.worst.commands.filter_table import plan_text
+from simulator.worst.filters.certificate_format import PARAMETERS, SAMPLED
+from simulator.worst.filters.plans import parse_plan
 from tests.helpers.interrupting import hears_signals, wait_for
 
 RESPONSES = ("--menu", "randomized-response:0.1", "--rounds", 3, "--epsilon", 0.1)
@@ -189,3 +195,14 @@ def test_ctrl_c_is_one_line():
     os.kill(process.pid, 2)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
+
+
+@pytest.mark.parametrize("kind", [*PARAMETERS, f"{SAMPLED}:1.5"])
+def test_a_printed_plan_is_read(kind):
+    text = plan_text([(kind, 0.25, 2), (kind, 0.007953, 12)])
+    terms = [grammar.read(each) for each in grammar.split(text)]
+    assert [term.count for term in terms] == [2, 12]
+    if kind in PARAMETERS:
+        assert parse_plan(text) == [(kind, 0.25, 2), (kind, 0.007953, 12)]
+    else:
+        assert parse_guarantee(text.split("*")[0]) == SubsampledGaussianDP(1.5, 0.25)

@@ -6,6 +6,7 @@ import pytest
 
 from simulator.foundations.ties import tolerance
 from simulator.worst import worst_case
+from simulator.worst.menu_parsing import entries
 from simulator.worst.search import WorstCase
 from tests.helpers.cases import case
 from tests.worst.random_games import ROUNDING, RandomGame, random_game, witnesses
@@ -102,3 +103,19 @@ def test_a_free_parameter_wins_nothing_where_filter_and_rounds_together_allow_to
     for epsilon, won in ((0.74, False), (0.7, True)):
         found = worst_case(menu, filter="whitehouse:1.8,1e-5", rounds=4, epsilon=epsilon).delta
         assert (found.upper > 0.0) == won, epsilon
+
+
+def test_a_natural_filter_of_more_rounds_than_its_table_holds_is_searched() -> None:
+    menu = "randomized-response:2.5e-6,laplace:5e-8"
+    found = worst_case(menu, filter="natural:3e-5,1e-5", rounds=3, epsilon=3e-6, seconds=0.1)
+    assert found.reached
+
+
+def test_a_fine_step_has_a_bounded_number_of_free_parameters() -> None:
+    (entry,) = entries("randomized-response:0.00015..0.0003")
+    options = entry.options(0, 1.3e-10)
+    sizes = [option.guarantee.pure_epsilon for option in options]
+    assert len(options) <= 1002
+    assert (sizes[0], sizes[-1]) == (0.00015, 0.0003)
+    assert all(option.least.pure_epsilon <= size for option, size in zip(options, sizes))
+    assert [option.least.pure_epsilon for option in options[1:]] == sizes[:-1]

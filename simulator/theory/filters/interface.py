@@ -130,7 +130,10 @@ class Filter(ABC):
 
     def _check(self) -> None:
         if not self.delta > self.rounds_delta:
-            raise InvalidInput(f"the {self.name} filter needs delta above rounds_delta")
+            least = "0" if not self.rounds_delta else f"rounds_delta = {self.rounds_delta!r}"
+            raise InvalidInput(
+                f"the {self.name} filter needs delta above {least}, not {self.delta!r}"
+            )
 
     def bounds_delta(self, epsilon: float) -> float:
         """The promised bound on delta(``epsilon``) of the whole: 1 where there is none."""

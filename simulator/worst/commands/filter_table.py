@@ -42,12 +42,21 @@ def certified(
         plain = {"filter": str(found), "plan": [list(run) for run in found.plan]}
         print_json({**plain, "proved": proved.plain(), "rounds": [_plain(row) for row in rows]})
         return rows
-    plan = ", ".join(f"{many} of {kind}:{number(size)}" for kind, size, many in found.plan[:8])
+    plan = plan_text(found.plan[:8])
     say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
     say(f"{'plan':<9} {plan}{', ...' if len(found.plan) > 8 else ''}")
     say("\n".join(proved.lines()) + "\n")
     _table(rows)
     return rows
+
+
+def plan_text(plan: Sequence[tuple[str, float, int]]) -> str:
+    """Stretches (kind, size, rounds) of a plan, as ``--plan`` reads them."""
+    texts = []
+    for kind, size, many in plan:
+        name, _, first = kind.partition(":")  # sampled Gaussians have their sigma in the kind
+        texts.append(f"{name}:{f'{first},' if first else ''}{number(size)}*{many}")
+    return ",".join(texts)
 
 
 def _table(rows: Sequence[ScheduleRow]) -> None:
