@@ -280,7 +280,7 @@ def _set(value: Any, note: Note) -> Anatomy:
 
 
 @dataclass(frozen=True)
-class Kept:
+class PickledParts:
     """What ``pickle`` would keep of a value.
 
     Attributes
@@ -297,7 +297,7 @@ class Kept:
     pairs: list[Any]
 
 
-def kept(value: Any) -> Kept | str | None:
+def kept(value: Any) -> PickledParts | str | None:
     """What ``pickle`` would keep of a value: its parts, or its name; None where that refuses.
 
     Attributes that are kept for speed only are not among them. An exception says itself what it
@@ -316,7 +316,7 @@ def kept(value: Any) -> Kept | str | None:
         state, items, pairs, *_ = [*rest, None, None, None]
         if isinstance(state, dict):  # whether there is an empty one may show only who looked
             state = {n: part for n, part in state.items() if not _is_kept(value, str(n))} or None
-        return Kept(made, arguments, state, list(items or ()), list(pairs or ()))
+        return PickledParts(made, arguments, state, list(items or ()), list(pairs or ()))
     except Exception:  # anything may refuse, in many ways
         return None
 

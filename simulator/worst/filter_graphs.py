@@ -15,7 +15,6 @@ from simulator.theory.filters.interface import Filter, OverMenu, Price
 from simulator.theory.filters.residue import OneNumber, ResidueFilter
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.lattice import common_step
-from simulator.theory.outward import UNIT
 from simulator.worst.filters.sum_budgets import Budget, budget_of
 from simulator.worst.game_graph import (
     GameGraph,
@@ -27,6 +26,7 @@ from simulator.worst.game_graph import (
 from simulator.worst.menu import Option
 from simulator.worst.merged_states import merged_graph
 from simulator.worst.own_filter import OwnFilter, Transitions
+from simulator.worst.whole_units import Units, units_of
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
@@ -221,7 +221,7 @@ def _own_sum(
     Where its state is no sum with a unit, of merged states.
     """
     if unit is not None:
-        possible = _in_units(transitions, options, rounds, Units(transitions.initial, unit))
+        possible = _inunits_of(transitions, options, rounds, Units(transitions.initial, unit))
         return FilterGraphs(possible, possible)
     fixed = all(option.guarantee == option.least for option in options)
     if fixed:
@@ -230,15 +230,15 @@ def _own_sum(
             return FilterGraphs(own, own)
         except NotApplicable:
             pass
-    units = _units(transitions, options, rounds, resolution)
+    units = units_of(transitions, options, rounds, resolution)
     if fixed and not (units.common and _adds_up(transitions, options)):
         promises = [option.guarantee for option in options]
         most = min(max(8 * resolution, resolution * (rounds or 0) // IN_LAYERS), FEW_NODES)
         return FilterGraphs.of(
             *(merged_graph(transitions, promises, rounds, most, up=up) for up in (True, False))
         )
-    certain = _in_units(transitions, options, rounds, units, up=True)
-    return FilterGraphs.of(certain, _in_units(transitions, options, rounds, units))
+    certain = _inunits_of(transitions, options, rounds, units, up=True)
+    return FilterGraphs.of(certain, _inunits_of(transitions, options, rounds, units))
 
 
 def _adds_up(transitions: Transitions, options: Sequence[Option]) -> bool:
@@ -264,7 +264,7 @@ def _adds_up(transitions: Transitions, options: Sequence[Option]) -> bool:
     return True
 
 
-def _in_units(
+def _inunits_of(
     transitions: Transitions,
     options: Sequence[Option],
     rounds: int | None,
@@ -280,73 +280,6 @@ def _in_units(
         return None if after is None else units.count(after, up)
 
     return explored_graph(0, len(options), admit, rounds, FEW_NODES)
-
-
-@dataclass(frozen=True)
-class Units:
-    """A monotone filter's states in whole units from its first one, rounding included.
-
-    ``state(count, up)`` lies ``slack(count)`` units above the count (up) or below it. The slack
-    grows in each round by more than the rounding of that round's sum.
-
-    Attributes
-    ----------
-    mismatch : the distance of a round's cost from a whole number of units, where it counts as one.
-    common : whether the unit is a common divisor of the first costs.
-    """
-
-    initial: float
-    unit: float
-    mismatch: float = 0.0
-    common: bool = False
-
-    def slack(self, count: int) -> float:
-        """In units."""
-        largest = count + 1 + abs(self.initial) / self.unit
-        return count * (self.mismatch + 2.0 * UNIT * largest)
-
-    def state(self, count: int, up: bool) -> float:
-        """The state at a count."""
-        slack = self.slack(count)
-        return float(self.initial + self.unit * (count + slack if up else count - slack))
-
-    def count(self, state: float, up: bool) -> int:
-        """The least count whose state is not below ``state`` (up), else the largest not above."""
-        count = max(round((state - self.initial) / self.unit), 0)
-        if up:
-            while self.state(count, up) < state:
-                count += 1
-            while count > 0 and self.state(count - 1, up) >= state:
-                count -= 1
-        else:
-            while count > 0 and self.state(count, up) > state:
-                count -= 1
-            while self.state(count + 1, up) <= state:
-                count += 1
-        return count
-
-
-def _units(
-    transitions: Transitions, options: Sequence[Option], rounds: int | None, resolution: int
-) -> Units:
-    """The units of a monotone filter's states: a common divisor of first costs, or a fine unit.
-
-    Raises InvalidInput where a round costs nothing and no number of rounds ends the game.
-    """
-    initial = float(transitions.initial)
-    promises = {g for option in options for g in (option.guarantee, option.least)}
-    reached = [transitions.after(transitions.initial, guarantee) for guarantee in promises]
-    costs = np.array([float(after) - initial for after in reached if after is not None])
-    if rounds is None:
-        require_an_end(bool((costs > 0.0).all()))
-    costs = costs[costs > 0.0]
-    if not costs.size:
-        return Units(initial, 1.0)
-    common = common_step(costs)
-    if common is not None and common >= costs.min() / 64:
-        off = np.abs(costs / common - np.rint(costs / common)).max()
-        return Units(initial, common, float(off), common=True)
-    return Units(initial, float(costs.min()) * 64 / max(resolution, 64))
 
 
 def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarantee) -> float:

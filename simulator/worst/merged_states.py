@@ -95,7 +95,7 @@ def merged_graph(
             graph = graph_of_states(found[:, columns])
             if graph.depth[graph.start] <= rounds:
                 return graph
-    layers = _in_layers(transitions, kinds, places, most, rounds, up)
+    layers = _in_layers(transitions, kinds, places, most, rounds, up=up)
     return graph_of_layers([layer[:, columns] for layer in layers])
 
 
@@ -115,13 +115,13 @@ def _by_windows(
 ) -> np.ndarray:
     """The state after each kind of round, shape (states, kinds), in ascending order of states."""
     width = places.length / most
-    found = _windowed(transitions, kinds, places, width, MOST_NODES, up)
+    found = _windowed(transitions, kinds, places, width, MOST_NODES, up=up)
     for _ in range(_NARROWER):
         if 2 * len(found) > most:
             break
         width *= len(found) / most
         try:
-            found = _windowed(transitions, kinds, places, width, most, up)
+            found = _windowed(transitions, kinds, places, width, most, up=up)
         except NotApplicable:
             break
     return found
@@ -133,6 +133,7 @@ def _windowed(
     places: Places,
     width: float,
     most: int,
+    *,
     up: bool,
 ) -> np.ndarray:
     """As :func:`_by_windows`, by windows of a width; raises NotApplicable for too many."""
@@ -181,6 +182,7 @@ def _in_layers(
     places: Places,
     most: int,
     rounds: int,
+    *,
     up: bool,
 ) -> list[np.ndarray]:
     """The state after each kind of round, shape (states, kinds), after 0, 1, ... rounds."""

@@ -13,7 +13,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.filters.sums import SumFilter
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst import worst_case
-from simulator.worst.filter_graphs import Units
+from simulator.worst.whole_units import Units
 from tests.worst.brute_force import response, worst
 
 MENU = ["randomized-response:0.3", "randomized-response:0.5"]

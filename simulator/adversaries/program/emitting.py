@@ -101,7 +101,9 @@ class Emitter:
     def do(self, target: Slot, operation: str, operands: Sequence[Operand], base: str,
            table: tuple[Any, ...] | ArrayTable = ()) -> Slot:  # fmt: skip
         """Append an operation to the segment."""
-        self.segment.does.append(Do(target, operation, tuple(operands), base, table, self.place))
+        self.segment.does.append(
+            Do(target, operation, tuple(operands), base, table, place=self.place)
+        )
         return target
 
     def result(self, operation: str, operands: Sequence[Operand], base: str, numpy: bool = False,

@@ -193,7 +193,7 @@ class Do:
     operands: tuple[Operand, ...]
     base: str = ""
     table: tuple[Any, ...] | ArrayTable = ()
-    place: Place = field(default=("", 0), compare=False, repr=False)
+    place: Place = field(default=("", 0), compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import queue
-import threading
-import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from simulator.auditing.audits.call_thread import CallClock, CallThread
 from simulator.auditing.audits.repeats import surprise
 from simulator.auditing.evidence.answers import (
     Answers,
@@ -30,7 +28,6 @@ TASK = 12
 
 _GENERATORS = ("rng", "generator", "coins", "random_state")
 _COUNTS = ("n", "size", "count", "samples", "num_samples", "number")
-_POLL_SECONDS = 0.05
 _HEAD = 256
 """The number of first answers of a batch that are compared with another batch."""
 _MOST_CHECKS = 3
@@ -180,7 +177,7 @@ class Sampler:
         self.repeats: dict[tuple[int, int], float] = {}
         self.steady: dict[tuple[int, int], Steady] = {}
         self.seen = _Seen()
-        self._calls = _CallThread()
+        self._calls = CallThread()
 
     @property
     def names(self) -> Sequence[str]:
@@ -255,7 +252,7 @@ class Sampler:
         """Why nothing was audited: every answer is the same on both inputs; or ""."""
         return unaudited([self.steady[pair, b] for b in (0, 1)])
 
-    def _batch(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+    def _batch(self, given: Any, n: int, rng: np.random.Generator, clock: CallClock) -> Answers:
         rest = (rng,) if self.seeded else ()
         try:
             answers = self.sample(given, n, *rest)
@@ -280,7 +277,7 @@ class Sampler:
         self.seen.answered = True
         return settled(answers)
 
-    def _singly(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+    def _singly(self, given: Any, n: int, rng: np.random.Generator, clock: CallClock) -> Answers:
         """One answer per call, so that an exception is the answer of one draw."""
         rest = (rng,) if self.seeded else ()
 
@@ -290,14 +287,16 @@ class Sampler:
 
         return self._collect(one, n, clock)
 
-    def _one_by_one(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+    def _one_by_one(
+        self, given: Any, n: int, rng: np.random.Generator, clock: CallClock
+    ) -> Answers:
         rest = (rng,) if self.seeded else ()
         return self._collect(lambda: settled_one(self.sample(given, *rest)), n, clock)
 
-    def _collect(self, one: Callable[[], Any], n: int, clock: _Clock) -> Answers:
+    def _collect(self, one: Callable[[], Any], n: int, clock: CallClock) -> Answers:
         answers: list[Any] = []
         for _ in range(n):
-            clock.started = time.monotonic()
+            clock.begin()
             try:
                 answers.append(one())
                 self.seen.answered = True
@@ -341,68 +340,6 @@ class _Seen:
         self.kinds.add(type(error).__name__)
         if self.error is None:
             self.error = error
-
-
-class _Clock:
-    """The start of the running call, and whether it was abandoned."""
-
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.abandoned = False
-
-
-class _CallThread:
-    """Runs calls one after the other on a daemon thread, each with a time limit."""
-
-    def __init__(self) -> None:
-        self.orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.thread: threading.Thread | None = None
-
-    def run(self, call: Callable[[_Clock], Answers], limit: float) -> Answers:
-        """Return the call's result; raises InvalidInput if it takes too long."""
-        if self.thread is None:
-            self.thread = threading.Thread(target=self._serve, args=(self.orders,), daemon=True)
-            self.thread.start()
-        clock = _Clock()
-        reply: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.orders.put((call, clock, reply))
-        while True:
-            try:
-                good, value = reply.get(timeout=_POLL_SECONDS)
-            except queue.Empty:
-                if time.monotonic() - clock.started > limit:
-                    clock.abandoned = True
-                    self.thread, self.orders = None, queue.SimpleQueue()
-                    raise InvalidInput(
-                        f"sample did not return within {limit:g} s; raise the time limit, or find "
-                        "out why it hangs"
-                    ) from None
-                continue
-            if not good:
-                raise value
-            return value
-
-    @staticmethod
-    def _serve(orders: queue.SimpleQueue[Any]) -> None:
-        while True:
-            order = orders.get()
-            if order is None:
-                return
-            call, clock, reply = order
-            clock.started = time.monotonic()
-            try:
-                reply.put((True, call(clock)))
-            except BaseException as error:
-                reply.put((False, error))
-            if clock.abandoned:
-                return
-            del order, call, clock, reply
-
-    def close(self) -> None:
-        """End the thread."""
-        if self.thread is not None:
-            self.orders.put(None)
-            self.thread = None
 
 
 def shape_of(sample: Callable[..., Any]) -> tuple[bool, bool]:

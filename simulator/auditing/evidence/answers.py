@@ -12,11 +12,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from simulator.auditing.evidence.contents import PLAIN, Items, Table, category, content
+from simulator.auditing.evidence.contents import PLAIN, Items, TableParts, category, content
 
 __all__ = [
-    "Answers", "Form", "Items", "Records", "Table", "as_records", "category", "joined", "leaves",
-    "places", "settled", "settled_one", "shown",
+    "Answers", "Form", "Items", "NumberRows", "TableParts", "as_records", "category", "joined",
+    "leaves", "places", "settled", "settled_one", "shown",
 ]  # fmt: skip
 
 _NUMBERS = frozenset({float, int, bool}) | {
@@ -24,7 +24,7 @@ _NUMBERS = frozenset({float, int, bool}) | {
     if np.dtype(kind).kind in "fiub" and np.dtype(kind).itemsize <= 8
 }  # fmt: skip
 """The types of numbers that a float holds as they are."""
-_SEVERAL = (tuple, list, Items, Table, np.ndarray)
+_SEVERAL = (tuple, list, Items, TableParts, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Form:
 _HOLE = object()
 
 
-class Records:
+class NumberRows:
     """Answers of one form: their numbers, shape (n, width), and the form."""
 
     def __init__(self, form: Form, numbers: np.ndarray) -> None:
@@ -61,20 +61,20 @@ class Records:
         return len(self.numbers)
 
     @overload
-    def __getitem__(self, place: slice) -> Records: ...
+    def __getitem__(self, place: slice) -> NumberRows: ...
     @overload
     def __getitem__(self, place: int) -> Any: ...
 
     def __getitem__(self, place: slice | int) -> Any:
         if isinstance(place, slice):
-            return Records(self.form, self.numbers[place])
+            return NumberRows(self.form, self.numbers[place])
         return self.form.filled(iter(self.numbers[place].tolist()))
 
     def __iter__(self) -> Iterator[Any]:
         return (self.form.filled(iter(row)) for row in self.numbers.tolist())
 
 
-Answers = np.ndarray | list[Any] | Records
+Answers = np.ndarray | list[Any] | NumberRows
 """Answers to one input: an array whose first axis counts them, a list of anything, or records."""
 
 
@@ -82,7 +82,7 @@ def settled(answers: Answers) -> Answers:
     """An immutable copy of a batch of answers; raises InvalidInput."""
     if isinstance(answers, np.ndarray):
         return _array(answers)
-    if isinstance(answers, Records):
+    if isinstance(answers, NumberRows):
         return answers
     if all(type(answer) in PLAIN and type(answer) is not int for answer in answers):
         return list(answers)
@@ -104,7 +104,7 @@ def as_records(answers: list[Any]) -> Answers:
         ):
             return answers
         form = Form((np.ndarray, first.dtype.str, first.shape))
-        return Records(form, np.array(answers, dtype=np.float64).reshape(len(answers), -1))
+        return NumberRows(form, np.array(answers, dtype=np.float64).reshape(len(answers), -1))
     rows: list[list[Any]] = []
     skeleton = None
     for answer in answers:
@@ -115,7 +115,7 @@ def as_records(answers: list[Any]) -> Answers:
         if found != skeleton or not row:
             return answers
         rows.append(row)
-    return Records(Form(skeleton), np.array(rows, dtype=np.float64))
+    return NumberRows(Form(skeleton), np.array(rows, dtype=np.float64))
 
 
 def _split(part: Any, numbers: list[Any]) -> Any:
@@ -124,7 +124,7 @@ def _split(part: Any, numbers: list[Any]) -> Any:
     if kind in _NUMBERS:
         numbers.append(part)
         return kind
-    if kind is tuple or kind is list or kind is Table:
+    if kind is tuple or kind is list or kind is TableParts:
         return (kind, *[_split(each, numbers) for each in part])
     if kind is Items:
         values = [_split(each, numbers) for each in part[1::2]]
@@ -232,7 +232,7 @@ def shown(value: Any, most: int = 60) -> str:
 
 def _plainer(value: Any) -> Any:
     """A content with its dicts as such, and of tables the values alone."""
-    if type(value) is Table:
+    if type(value) is TableParts:
         return _plainer(value[1])
     if type(value) is Items:
         try:
@@ -263,7 +263,7 @@ def places(answer: Any, name: str = "answer") -> list[str]:
     """The name of each leaf, as answer[1]['who']; of a key, "key 0 of answer[1]"."""
     if isinstance(answer, np.ndarray):
         answer = answer.tolist()
-    if type(answer) is Table:
+    if type(answer) is TableParts:
         facts = [f"the types and names of {name}"] * len(leaves(answer[0]))
         return facts + places(answer[1], name)
     if type(answer) is Items:
@@ -283,7 +283,7 @@ def joined(parts: Sequence[Answers]) -> Answers:
         arrays = [np.asarray(part) for part in parts]
         if len({(a.dtype, a.shape[1:]) for a in arrays}) == 1:
             return np.concatenate(arrays)
-    records = [part for part in parts if isinstance(part, Records)]
+    records = [part for part in parts if isinstance(part, NumberRows)]
     if records and len(records) == len(parts) and all(r.form == records[0].form for r in records):
-        return Records(records[0].form, np.concatenate([r.numbers for r in records]))
+        return NumberRows(records[0].form, np.concatenate([r.numbers for r in records]))
     return [answer for part in parts for answer in part]

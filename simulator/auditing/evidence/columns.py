@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers, Records
+from simulator.auditing.evidence.answers import Answers, NumberRows
 from simulator.auditing.evidence.float_features import FeaturesAt, bit_features
 from simulator.auditing.evidence.irregular import IrregularReader
 from simulator.auditing.evidence.numeric import NumericReader, as_numbers
@@ -65,14 +65,14 @@ def read(
     if alike and numbers_0 is not None and numbers_1 is not None:
         width = numbers_0.shape[1]
         if width == numbers_1.shape[1] and width <= WIDEST:
-            form = answers_0.form if isinstance(answers_0, Records) else None
+            form = answers_0.form if isinstance(answers_0, NumberRows) else None
             return NumericReader(np.vstack([numbers_0, numbers_1]), form, features)
     return IrregularReader.of(answers_0, answers_1, features)
 
 
 def kind_of(answers: Answers) -> Hashable:
     """The type and the form of the answers: 1 and 1.0 are not the same answer."""
-    if isinstance(answers, Records):
+    if isinstance(answers, NumberRows):
         return answers.form
     if isinstance(answers, np.ndarray):
         return str(answers.dtype)

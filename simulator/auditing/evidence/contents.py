@@ -35,7 +35,7 @@ class Items(tuple[Any, ...]):
     __slots__ = ()
 
 
-class Table(tuple[Any, ...]):
+class TableParts(tuple[Any, ...]):
     """A table or a named vector: (what its types and names are, its values by label)."""
 
     __slots__ = ()
@@ -64,7 +64,7 @@ _GENERATORS = (
 _CLOCKS = (datetime.datetime, datetime.date, datetime.time)
 _UNREADABLE = (types.ModuleType, types.FrameType, types.TracebackType, types.CoroutineType,
                types.AsyncGeneratorType, io.IOBase)  # fmt: skip
-_MAKERS = (copyreg.__newobj__, copyreg.__newobj_ex__, copyreg._reconstructor)  # type: ignore[attr-defined]
+_MAKERS = (copyreg.__newobj__, copyreg.__newobj_ex__, object().__reduce__()[0])  # type: ignore[attr-defined]
 """What makes an object of its class alone."""
 
 
@@ -128,7 +128,7 @@ class _Reading:
     def _each(self, items: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(self.own(item) for item in items)
 
-    def _table(self, table: TableContent) -> Table:
+    def _table(self, table: TableContent) -> TableParts:
         """A table as its types and names, and its columns by label."""
         rows = None if table.rows is None else self._each(table.rows)
         found: list[Any] = []
@@ -138,7 +138,7 @@ class _Reading:
                 cells = Items(part for pair in zip(rows, cells) for part in pair)
             found += [self.own(label), cells]
         series = len(found) == 2 and found[0] is None
-        return Table((self.own(table.facts), found[1] if series else Items(found)))
+        return TableParts((self.own(table.facts), found[1] if series else Items(found)))
 
     def _number(self, answer: np.generic) -> Any:
         """A number of numpy, or a record of such."""
@@ -342,6 +342,6 @@ def category(answer: Any) -> Hashable:
         return str(answer.dtype), answer.shape, answer.tobytes()
     if isinstance(answer, np.generic):
         return str(answer.dtype), answer.tobytes()
-    if type(answer) in (tuple, list, Items, Table):
+    if type(answer) in (tuple, list, Items, TableParts):
         return type(answer).__name__, tuple(category(part) for part in answer)
     return type(answer).__name__, repr(answer)

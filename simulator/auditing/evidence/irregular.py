@@ -32,7 +32,7 @@ _REMEMBERED = 6
 _MISSING = object()
 
 
-class Part(NamedTuple):
+class LeafPart(NamedTuple):
     """One leaf of an answer, or a number in a text that is a leaf.
 
     ``leaf`` and ``number`` are their places, from 0; -1 for the leaf itself.
@@ -90,7 +90,7 @@ class IrregularReader(PlainReader):
 
     def __init__(
         self,
-        parts: dict[Part, str],
+        parts: dict[LeafPart, str],
         rows: Sequence[list[Any]],
         codes: dict[Hashable, float],
         inner: dict[Hashable, float],
@@ -99,12 +99,12 @@ class IrregularReader(PlainReader):
         self.codes, self.inner = codes, inner
         known = [plainly(key) for key in inner]
         self.names: list[str] = []
-        self.plan: list[tuple[str, Part, Any]] = []
+        self.plan: list[tuple[str, LeafPart, Any]] = []
         self.labels: dict[int, list[str]] = {0: [plainly(key) for key in codes]}
-        self._add("which answer", "kind", Part(0))
-        self._add("number of parts", "count", Part(0))
+        self._add("which answer", "kind", LeafPart(0))
+        self._add("number of parts", "count", LeafPart(0))
         texts, rough = 0, []
-        digits: dict[Part, DigitFeatures] = {}
+        digits: dict[LeafPart, DigitFeatures] = {}
         for part, name in parts.items():
             found = [part.of(row) for row in rows]
             there = [each for each in found if each is not _MISSING]
@@ -130,7 +130,7 @@ class IrregularReader(PlainReader):
         self.rough = frozenset(rough)
         self._known: list[_Batch] = []
 
-    def _add(self, name: str, kind: str, part: Part, how: Any = None) -> None:
+    def _add(self, name: str, kind: str, part: LeafPart, how: Any = None) -> None:
         self.names.append(name)
         self.plan.append((kind, part, how))
 
@@ -216,19 +216,19 @@ def spread(n: int) -> range:
     return range(0, n, max(1, n // _EXAMPLES))
 
 
-def differing(rows_0: list[list[Any]], rows_1: list[list[Any]]) -> list[Part]:
+def differing(rows_0: list[list[Any]], rows_1: list[list[Any]]) -> list[LeafPart]:
     """The parts that vary, in order; of too many those in which the inputs differ most."""
     rows = [*rows_0, *rows_1]
-    found: dict[Part, list[Any]] = {}
+    found: dict[LeafPart, list[Any]] = {}
     for leaf in range(max(map(len, rows), default=0)):
-        values = [Part(leaf).of(row) for row in rows]
+        values = [LeafPart(leaf).of(row) for row in rows]
         if not _vary(values):
             continue
-        found[Part(leaf)] = values
+        found[LeafPart(leaf)] = values
         most = max(len(in_text(value)) for value in values)
         if most > 1 or (most and any(math.isnan(as_float(value)) for value in values)):
             for number in range(min(most, _MOST_IN_TEXT)):
-                part = Part(leaf, number)
+                part = LeafPart(leaf, number)
                 values = [part.of(row) for row in rows]
                 if _vary(values):
                     found[part] = values
@@ -256,7 +256,7 @@ def _apart(values: list[Any], n: int) -> float:
     return max(gap / len(kinds), shift)
 
 
-def named(parts: list[Part], answers: Sequence[Any]) -> dict[Part, str]:
+def named(parts: list[LeafPart], answers: Sequence[Any]) -> dict[LeafPart, str]:
     """Parts with their names; "part 3" where answers differ in what stands there."""
     known: dict[int, set[str]] = {part.leaf: set() for part in parts}
     for answer in answers:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers, Form, Records, as_records, shown
+from simulator.auditing.evidence.answers import Answers, Form, NumberRows, as_records, shown
 from simulator.auditing.evidence.float_features import ROUGH, WHOLE_FEATURES, Feature, FeaturesAt
 from simulator.foundations.digits import typical
 
@@ -59,7 +59,7 @@ def is_whole(numbers: np.ndarray) -> bool:
 
 def as_numbers(answers: Answers) -> np.ndarray | None:
     """The answers as a float array of shape (n, width); None if they are not such numbers."""
-    if isinstance(answers, Records):
+    if isinstance(answers, NumberRows):
         return answers.numbers
     if isinstance(answers, np.ndarray):
         if answers.dtype.names or answers.dtype.kind not in "fiub":
@@ -195,7 +195,7 @@ class NumericReader(PlainReader):
         return table
 
     def _is_of_form(self, answers: Answers) -> bool:
-        return (answers.form if isinstance(answers, Records) else None) == self.form
+        return (answers.form if isinstance(answers, NumberRows) else None) == self.form
 
 
 def as_float(leaf: Any) -> float:

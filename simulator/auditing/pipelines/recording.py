@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
-from simulator.auditing.pipelines.costs import Cost, cost_of, pairs_of, untouched
-from simulator.auditing.pipelines.differences import covered, difference, differences, path_of
 from simulator.auditing.pipelines.elsewhere import (
     FEW,
     SEEDS,
@@ -18,19 +14,14 @@ from simulator.auditing.pipelines.elsewhere import (
     other_seeds,
     violated_elsewhere,
 )
-from simulator.auditing.pipelines.fixed_seeds import seeds_found
-from simulator.auditing.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
-from simulator.auditing.pipelines.promises import SLACK, distance_of
+from simulator.auditing.pipelines.paired_runs import PairedRuns
 from simulator.auditing.pipelines.readings import explained, read
-from simulator.auditing.pipelines.releases import run_loss
 from simulator.auditing.pipelines.report import (
     KEPT,
     PipelineFinding,
     PipelineReport,
-    RecordedCall,
 )
-from simulator.auditing.pipelines.runs import TapedRun, instrumented, played
-from simulator.auditing.pipelines.tape import Extreme, RunTape, TapeEvent
+from simulator.auditing.pipelines.runs import instrumented
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
 from simulator.foundations.wording import count_of
@@ -38,11 +29,6 @@ from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 
 Patch = str | AbstractContextManager[Any]
-
-REDRAWN: tuple[tuple[int, Extreme], ...] = ((1, "low"), (2, "high"), (3, ""), (4, ""), (5, ""))
-"""The other coins with which a difference is tested."""
-
-ADD_FIRST = "add up the data before the noise, not after it, to have it decided"
 
 
 def record(
@@ -94,7 +80,7 @@ def record(
     if delta is not None:
         delta = probability_below_one("delta", delta)
     with instrumented(patches):
-        trial = _Trial(pipeline, (database_0, database_1), claim, public_coins, seed)
+        trial = PairedRuns(pipeline, (database_0, database_1), claim, public_coins, seed)
         report, trial = read(trial, delta)
         return _tried_again(report, trial, delta) if again else report
 
@@ -116,7 +102,7 @@ def record_near(
     """
     claim = parse_guarantee(claimed) if isinstance(claimed, str) else claimed
     with instrumented(patches):
-        trial = _Trial(pipeline, (database, neighbour), claim, False, seed)
+        trial = PairedRuns(pipeline, (database, neighbour), claim, False, seed)
         report, trial = read(trial, None)
         if report.verdict != KEPT:
             return None
@@ -124,7 +110,7 @@ def record_near(
         return found or (_undecided(report, tried) if seen else None)
 
 
-def _tried_again(report: PipelineReport, trial: _Trial, delta: float | None) -> PipelineReport:
+def _tried_again(report: PipelineReport, trial: PairedRuns, delta: float | None) -> PipelineReport:
     """The report of a pair that is kept, or of another seed that violates it.
 
     Each seed costs two runs, and a difference is a proof whatever the seed is.
@@ -155,321 +141,3 @@ def _undecided(report: PipelineReport, tried: int) -> PipelineReport:
         f"its mechanisms; no difference between neighbours in {count_of(tried, 'run')}"
     )
     return replace(report, findings=(*report.findings, PipelineFinding("output", False, text)))
-
-
-@dataclass
-class _Trial:
-    """The runs of one pair of databases."""
-
-    pipeline: Callable[..., Any]
-    databases: tuple[Any, Any]
-    claimed: Guarantee | None
-    public_coins: bool
-    seed: int
-    strict: frozenset[str] = field(default=frozenset(), kw_only=True)
-    merged: bool = field(default=False, kw_only=True)
-    answers: Sequence[TapeEvent] | None = field(default=None, kw_only=True)
-
-    def leaks(self) -> list[PipelineFinding]:
-        """Run, replay, and return what differs though all answers are the same."""
-        self.first = self._play(0, self.answers)
-        self.second = self._play(1, self.first.tape.events)
-        self.pairs = pairs_of(self.first.tape.events, self.second.tape.events)
-        return self._leaks()
-
-    def play(self, database: Any, events: Sequence[TapeEvent] | None) -> TapedRun:
-        """A run on any database, with the answers of these events."""
-        tape = RunTape(self.seed, events, strict=self.strict, merged=self.merged)
-        return played(self.pipeline, database, tape)
-
-    def report(self, delta: float | None) -> PipelineReport:
-        """Run, replay, and write down what was found."""
-        leaks = self.leaks()
-        findings = [*leaks, *seeds_found(self), *self._sensitivities()]
-        cost = cost_of(self.pairs, self.visible, self._above)
-        findings += self._costs(cost)
-        at = delta if delta is not None else float(getattr(self.claimed, "delta", 0.0)) or 1e-6
-        shown = [element for answer in cost.answers for element in answer.moved]
-        declared = any(one.declared and distance_of(one, two) > 0.0 for one, two in self.pairs)
-        return PipelineReport(
-            databases=self.databases, claimed=self.claimed, calls=tuple(self._calls(cost)),
-            findings=tuple(sorted(findings, key=lambda each: not each.certain)),
-            total=len([e for e in self.first.tape.events if e.kind in ("draw", "mechanism")]),
-            loss=None if declared or self.second.diverged else run_loss(shown),
-            epsilon=epsilon_of(cost, at), delta=at, notes=tuple(self._notes(cost)),
-        )  # fmt: skip
-
-    def _play(
-        self, which: int, events: Sequence[TapeEvent] | None = None, **options: Any
-    ) -> TapedRun:
-        tape = RunTape(self.seed, events, strict=self.strict, merged=self.merged, **options)
-        return played(self.pipeline, self.databases[which], tape)
-
-    # -- control flow, arguments, output ---------------------------------------------------------
-
-    def _leaks(self) -> list[PipelineFinding]:
-        """What differs though all answers are the same."""
-        first, second = self.first, self.second
-        if second.diverged is not None:
-            return [self._divergence(second)]
-        if len(second.tape.events) < len(first.tape.events):
-            missing = first.tape.events[len(second.tape.events)]
-            where = second.outcome.raised or "the pipeline ended"
-            text = f"the second database has no such call: {where}"
-            certain = missing.kind != "shift" and not self._coins_matter(
-                lambda run: _stops_before(run, missing.number)
-            )
-            if missing.kind == "shift":
-                text += f"; {ADD_FIRST}"
-            return [_finding("control flow", certain, text, missing)]
-        found = list(differences(vars(first.outcome), vars(second.outcome)))
-        if not found:
-            return []
-        under_coins: set[str] = set()
-        for run in self.other_coins():
-            if run.diverged is not None or len(run.tape.events) < len(first.tape.events):
-                under_coins |= {each.path for each in found}
-            else:
-                again = differences(vars(first.outcome), vars(run.outcome))
-                under_coins |= {each.path for each in again}
-        certain_ones = [each for each in found if not covered(each.path, under_coins)]
-        chosen = (certain_ones or found)[0]
-        text = f"{path_of(chosen)} is {chosen.texts[0]} and {chosen.texts[1]} with the same answers"
-        if not certain_ones:
-            text += f", and depends on draws that are not mechanisms ({self._coin_places()})"
-        return [PipelineFinding("output", bool(certain_ones), text)]
-
-    def _divergence(self, run: TapedRun) -> PipelineFinding:
-        error = run.diverged
-        assert error is not None
-        kind = "argument" if error.what.startswith("argument") else "control flow"
-        additions = kind == "control flow" and any("(shift)" in each for each in error.values)
-        certain = not additions and not self._coins_matter(
-            lambda other: _stops_before(other, error.number + 1)
-        )
-        what = error.what.removeprefix("argument ")
-        text = f"{what} is {error.values[0]} on one database and {error.values[1]} on the other"
-        if kind == "control flow":
-            text = f"{error.values[0]} on one database, {error.values[1]} on the other"
-        if additions:
-            text += f"; {ADD_FIRST}"
-        elif not certain:
-            text += f", and depends on draws that are not mechanisms ({self._coin_places()})"
-        return _finding(kind, certain, text, error.event)
-
-    @property
-    def _escaped(self) -> frozenset[int]:
-        """Noise that may have been added unseen; see :func:`untouched`."""
-        return untouched(self.pairs, self.first.tape.events)
-
-    @property
-    def _has_coins(self) -> bool:
-        return bool(self.first.tape.coins or self.second.tape.coins or self._escaped)
-
-    def other_coins(self) -> Iterable[TapedRun]:
-        """Replays on the first database with the answers frozen and everything else drawn anew.
-
-        The first one has the same coins: it differs where randomness is not recorded.
-        """
-        yield self._again
-        for number, extreme in REDRAWN if self._has_coins else ():
-            yield self._play(
-                0, self.first.tape.events, redraw=self._escaped,
-                coin_seed=self.seed + 1000 + number, extreme=extreme,
-            )  # fmt: skip
-
-    def _coins_matter(self, differs: Callable[[TapedRun], bool]) -> bool:
-        return any(differs(run) for run in self.other_coins())
-
-    @cached_property
-    def _again(self) -> TapedRun:
-        """A replay on the first database itself."""
-        return self._play(0, self.first.tape.events)
-
-    @property
-    def _steady(self) -> bool:
-        """Whether that replay had the same inputs everywhere."""
-        again = self._again
-        if again.diverged is not None or len(again.tape.events) != len(self.first.tape.events):
-            return False
-        pairs = zip(self.first.tape.events, again.tape.events)
-        return not any(difference(one.inputs, two.inputs) for one, two in pairs)
-
-    def _coin_places(self) -> str:
-        places = [*self.first.tape.coin_places, *self.second.tape.coin_places]
-        events = self.first.tape.events
-        places += [f"{events[n].name} at {events[n].where}" for n in sorted(self._escaped)]
-        shown = ", ".join(list(dict.fromkeys(places))[:3])
-        return shown or "randomness that is not recorded"
-
-    # -- sensitivities ---------------------------------------------------------------------------
-
-    def _sensitivities(self) -> list[PipelineFinding]:
-        found = []
-        for one, other in self.pairs:
-            limit = one.declared.sensitivity if one.declared else None
-            if limit is None or one.declared is None:
-                continue
-            distance = distance_of(one, other)
-            if distance > limit * (1.0 + SLACK) + 1e-12 * _size(one):
-                certain = self._steady and self._holds_at_an_end(one.number, limit)
-                text = (
-                    f"inputs are {distance:.8g} apart ({one.declared.metric}), and sensitivity "
-                    f"{limit:.8g} is declared"
-                )
-                found.append(_finding("sensitivity", certain, text, one))
-        return found
-
-    def _holds_at_an_end(self, number: int, limit: float) -> bool:
-        """Whether the breach is there also where the coins of both runs are surely the same."""
-        if not self.first.tape.coins:
-            return True
-        for extreme in ("low", "high"):
-            one = self._play(0, extreme=extreme)
-            two = self._play(1, one.tape.events, extreme=extreme)
-            pairs = pairs_of(one.tape.events, two.tape.events)
-            there = number < len(pairs) and pairs[number][0].declared is not None
-            if there and distance_of(*pairs[number]) > limit * (1.0 + SLACK):
-                return True
-        return False
-
-    # -- cost ------------------------------------------------------------------------------------
-
-    def _above(self, cost: Any) -> bool:
-        return self.claimed is not None and above_claim(cost, self.claimed) is not None
-
-    def visible(self, answers: Mapping[int, Any], held: frozenset[int]) -> bool:
-        """Whether the output is another one when some answers are."""
-        run = self._play(0, self.first.tape.events, overrides=answers, held=held)
-        if run.diverged is not None:
-            return True
-        return next(differences(vars(self.first.outcome), vars(run.outcome)), None) is not None
-
-    def _costs(self, cost: Cost) -> list[PipelineFinding]:
-        findings = []
-        if cost.reused is not None:
-            first, second = cost.reused
-            text = (
-                f"the noise of {first.one} is on this answer too, and the data moved them "
-                "differently: their difference has no noise"
-            )
-            findings.append(_finding("noise reused", not self._amplified(), text, second.one))
-        if self.claimed is None:
-            return findings
-        known = above_claim(cost.known, self.claimed)
-        total = known or above_claim(cost.total, self.claimed)
-        if total is None and cost.total.unknown:
-            text = f"the cost of some answer is not known, and {self.claimed} is claimed"
-            return [*findings, PipelineFinding("cost", False, text)]
-        if total is None:
-            return findings
-        at, composed, allowed = total
-        spent = cost.known if known else cost.total
-        if spent.revealed:
-            text = f"an answer reveals its input, and {self.claimed} is claimed"
-        elif math.isnan(allowed):
-            text = f"Gaussian noise has no pure epsilon, and {self.claimed} is claimed"
-        else:
-            text = (
-                f"the calls compose to delta >= {composed.lower:.6g} at epsilon = {at:.6g}, and "
-                f"{self.claimed} allows {allowed:.6g}"
-            )
-        blamed, share = self._most_expensive(cost)
-        certain = known is not None and not self._amplified()
-        if known is None:
-            text += "; the output may reveal less than these calls"
-        elif not certain:
-            text += f"; amplification by {self._coin_places()} is not counted"
-        return [*findings, _finding("cost", certain, text + share, blamed)]
-
-    def _amplified(self) -> bool:
-        """Whether other coins move the inputs otherwise, so that their secrecy may protect."""
-        if not self._steady:
-            return True
-        if self.public_coins or not self.first.tape.coins:
-            return False
-        before = shifts_of(self.pairs)
-        for number, extreme in REDRAWN:
-            seed = self.seed + 1000 + number
-            one = self._play(0, coin_seed=seed, extreme=extreme)
-            two = self._play(1, one.tape.events, coin_seed=seed, extreme=extreme)
-            if shifts_of(pairs_of(one.tape.events, two.tape.events)) != before:
-                return True
-        return False
-
-    def _most_expensive(self, cost: Cost) -> tuple[TapeEvent | None, str]:
-        """The line that costs most, by the sum of its epsilons at the reported delta."""
-        by_line: dict[str, list[float]] = {}
-        events: dict[str, TapeEvent] = {}
-        for each, epsilon in priced(cost.answers, self.pairs):
-            by_line.setdefault(each.where, []).append(epsilon)
-            events.setdefault(each.where, each)
-        if not by_line:
-            return None, ""
-        worst = max(by_line, key=lambda line: sum(by_line[line]))
-        calls = by_line[worst]
-        return events[worst], f"; most by {count_of(len(calls), 'call')} of this line"
-
-    def _calls(self, cost: Cost) -> list[RecordedCall]:
-        found = []
-        shown = {each.one.number: each for each in cost.answers}
-        for one, other in self.pairs:
-            if one.declared is not None:
-                distance = distance_of(one, other)
-                if distance:
-                    promise = one.declared.guarantee
-                    found.append(
-                        RecordedCall(
-                            one.number, one.name, one.where, distance=distance,
-                            cost=f"promises {promise}" if promise else "promises nothing",
-                            sensitivity=one.declared.sensitivity,
-                        )
-                    )  # fmt: skip
-            elif one.number in shown:
-                answer = shown[one.number]
-                relative = max(abs(each.relative) for each in answer.moved)
-                noise = " and ".join(dict.fromkeys(answer.moved[0].kinds))
-                found.append(
-                    RecordedCall(
-                        one.number, noise, one.where, distance=relative,
-                        cost=f"in scales of the noise, {count_of(len(answer.moved), 'number')}",
-                        loss=run_loss(answer.moved),
-                    )
-                )  # fmt: skip
-        return found
-
-    def _notes(self, cost: Cost) -> list[str]:
-        notes = []
-        if self.first.outcome.raised:
-            notes.append(f"the pipeline raised {self.first.outcome.raised:.150}")
-        if not self.first.tape.events:
-            notes.append(
-                "no mechanism was recorded: hand the pipeline a generator, decorate its "
-                "mechanisms, or name a patch"
-            )
-        if cost.total.unknown:
-            notes.append("the cost of some answer is not known, and not counted")
-        if self.first.tape.coins:
-            notes.append("costs are those of an adversary who knows the coins")
-        return notes
-
-
-def _finding(kind: str, certain: bool, text: str, event: TapeEvent | None) -> PipelineFinding:
-    if event is None:
-        return PipelineFinding(kind, certain, text)
-    name = " and ".join(dict.fromkeys(each.kind for each in event.noise)) or event.name
-    return PipelineFinding(kind, certain, text, call=event.number, name=name, where=event.where)
-
-
-def _stops_before(run: TapedRun, number: int) -> bool:
-    """Whether a replay differs before event ``number``."""
-    return (run.diverged is not None and run.diverged.number < number) or len(
-        run.tape.events
-    ) < number
-
-
-def _size(event: TapeEvent) -> float:
-    try:
-        return float(abs(event.inputs))
-    except (TypeError, ValueError):
-        return 1.0

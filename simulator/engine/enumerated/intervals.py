@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 
+from simulator.mechanisms.gaussian import log_normal_between
 from simulator.theory.inverse import first_without
 
 FARTHEST = 1 << 62
@@ -114,3 +115,15 @@ def double_of(rank: int) -> float:
     """The double of a rank."""
     (size,) = struct.unpack("<d", struct.pack("<q", abs(rank)))
     return -size if rank < 0 else float(size)
+
+
+def _exponential(low: float, high: float) -> float:
+    return -math.exp(-low) * math.expm1(low - high)
+
+
+BETWEEN: dict[str, Callable[[float, float], float]] = {
+    "uniform": lambda low, high: high - low,
+    "exponential": _exponential,
+    "normal": lambda low, high: math.exp(log_normal_between(low, high)),
+}
+"""The probability that a standard coin of a law lies between two numbers of its support."""

@@ -20,7 +20,7 @@ from simulator.adversaries.program.forms import (
     Slot,
     Wait,
 )
-from simulator.engine.enumerated.intervals import Line
+from simulator.engine.enumerated.intervals import BETWEEN, Line
 from simulator.engine.enumerated.known_numbers import Ends, numbers_of, on_known
 from simulator.engine.enumerated.linear import (
     MOST_CELLS,
@@ -36,7 +36,6 @@ from simulator.engine.enumerated.linear import (
     with_line,
 )
 from simulator.foundations.errors import NotApplicable
-from simulator.mechanisms.gaussian import log_normal_between
 
 MOST_SEGMENTS, MOST_OUTCOMES, MOST_WAYS = 10_000, 200, 20_000
 """Most segments, and most operations with several outcomes, of one way; most ways of one step."""
@@ -50,6 +49,7 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+_WHOLE_DRAWS = ("coins.integers", "coins.choice")
 
 
 class RoundMatters(Exception):
@@ -223,7 +223,8 @@ class FollowedProgram:
                     if outcomes > MOST_OUTCOMES:
                         what = f"more than {MOST_OUTCOMES} decisions in one step"
                         raise _refusal(do.place, what)
-                share = factor / len(found) if do.operation in _WHOLE_DRAWS else factor
+                whole = do.operation in _WHOLE_DRAWS
+                share = factor / len(found) if whole else factor
                 for value, part in found[1:]:
                     todo.append(
                         StepPath(number, at, {**known, target: value}, part, share, outcomes)
@@ -373,11 +374,12 @@ class FollowedProgram:
             return [(each, lines) for each in range(low, high)]
         coin: Any = LinearNumber(len(lines))
         if method in ("random", "uniform"):
-            line = Line("coin", 0.0, 1.0, spacing=2.0**-53, lattice=True, between=_uniform)
+            law = BETWEEN["uniform"]
+            line = Line("coin", 0.0, 1.0, spacing=2.0**-53, lattice=True, between=law)
         elif method in ("standard_exponential", "exponential"):
-            line = Line("coin", 0.0, math.inf, between=_exponential)
+            line = Line("coin", 0.0, math.inf, between=BETWEEN["exponential"])
         elif method in ("standard_normal", "normal"):
-            line = Line("coin", -math.inf, math.inf, between=_normal)
+            line = Line("coin", -math.inf, math.inf, between=BETWEEN["normal"])
         else:
             raise NotApplicable(f"a coin by coins.{method}")
         if method == "uniform":
@@ -387,21 +389,6 @@ class FollowedProgram:
         elif method == "exponential":
             coin = multiplied(operands[0], coin)
         return [(coin, (*lines, line))]
-
-
-_WHOLE_DRAWS = ("coins.integers", "coins.choice")
-
-
-def _uniform(low: float, high: float) -> float:
-    return high - low
-
-
-def _exponential(low: float, high: float) -> float:
-    return -math.exp(-low) * math.expm1(low - high)
-
-
-def _normal(low: float, high: float) -> float:
-    return math.exp(log_normal_between(low, high))
 
 
 def _refusal(place: Place, construct: str) -> NotApplicable:
