@@ -17,6 +17,7 @@ import numpy as np
 
 from simulator.auditing.pipelines.differences import differences
 from simulator.auditing.pipelines.neighbours import part, size
+from simulator.auditing.pipelines.readings import leak_of, read
 from simulator.auditing.pipelines.report import KEPT, PipelineReport
 from simulator.auditing.pipelines.runs import TapedRun
 from simulator.auditing.pipelines.tape import TapeEvent
@@ -79,6 +80,15 @@ def does_otherwise(trial: Any, first: TapedRun, database: Any) -> bool:
     return next(differences(vars(first.outcome), vars(run.outcome)), None) is not None
 
 
+def is_explained(trial: Any, database: Any) -> bool:
+    """Whether some reading of what is done to noisy answers explains what another database does.
+
+    The trial's reading may be one that its own two databases did not contradict.
+    """
+    here = replace(trial, databases=(trial.databases[0], database))
+    return leak_of(read(replace(here, strict=frozenset(), merged=False), None)[0]) == 0
+
+
 def step(
     databases: Callable[[int], Any], last: int, differs: Callable[[Any], bool]
 ) -> tuple[Any, Any]:
@@ -98,7 +108,11 @@ def looks_elsewhere(trial: Any) -> bool | None:
         here = replace(trial, seed=trial.seed + number * _STEP)
         first = here.play(database, None)
         other = part(database, drawn_places(n, number, here.seed))
-        if does_otherwise(here, first, other) and not does_otherwise(here, first, database):
+        if (
+            does_otherwise(here, first, other)
+            and not does_otherwise(here, first, database)
+            and not is_explained(here, other)
+        ):
             return True
         if time.monotonic() > end:
             break
@@ -133,9 +147,12 @@ def violated_elsewhere(trial: Any, relation: str) -> tuple[PipelineReport | None
         first = here.play(database, None)
         places = drawn_places(n, number, here.seed)
         tried += 1
-        if not does_otherwise(here, first, part(database, places)):
+        other = part(database, places)
+        if not does_otherwise(here, first, other):
             continue
         if does_otherwise(here, first, database):  # it is not recorded what that depends on
+            continue
+        if is_explained(here, other):
             continue
         seen = True
         links = chain(relation, places)

@@ -32,7 +32,7 @@ def read(trial: Any, delta: float | None) -> tuple[PipelineReport, Any]:
     """
     found: PipelineReport = trial.report(delta)
     places = list(dict.fromkeys(trial.first.tape.mixed))
-    if not _leak(found):
+    if not leak_of(found):
         return found, trial
     readings = [(found, trial)]
     for strict in (
@@ -42,17 +42,17 @@ def read(trial: Any, delta: float | None) -> tuple[PipelineReport, Any]:
     ):
         other = replace(trial, strict=strict)
         readings.append((other.report(delta), other))
-        if not _leak(readings[-1][0]):
+        if not leak_of(readings[-1][0]):
             return readings[-1]
-    if min(_leak(report) for report, _ in readings) == 1:
+    if min(leak_of(report) for report, _ in readings) == 1:
         whole = replace(trial, strict=frozenset(places))
         if unseen(whole):
             merged = replace(whole, merged=True)
             readings.append((merged.report(delta), merged))
-    return min(readings, key=lambda each: (_leak(each[0]), _unnamed(each[0])))
+    return min(readings, key=lambda each: (leak_of(each[0]), _unnamed(each[0])))
 
 
-def _leak(report: PipelineReport) -> int:
+def leak_of(report: PipelineReport) -> int:
     """2 for a certain leak, 1 for one that is not, else 0."""
     found = [each.certain for each in report.findings if each.kind in _LEAKS]
     return 0 if not found else 1 + any(found)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simulator.auditing import mechanism, record
@@ -31,6 +31,7 @@ def test_an_honest_pipeline_is_shown_to_keep_its_claim(pipeline):
     st.sampled_from(honest.DECIDED + honest.UNDECIDED), VALUES, st.integers(0, 5),
     st.integers(0, 2**31),
 )  # fmt: skip
+@example(honest.two_parts_and_noise, [0.0, 0.5], 0, 0)  # the pair does not differ where others do
 @settings(max_examples=80, deadline=None)
 def test_an_honest_pipeline_is_never_blamed(pipeline, data, place, seed):
     other = [*data]
