@@ -100,6 +100,8 @@ def is_compiled_for(specification: Specification) -> bool:
     rounds = s.trials * s.rounds
     if isinstance(s.sampling, Covering) or rounds < worth.WORTH_A_LOOK or not s.is_read:
         return False
+    if not (s.trust or s.has_whole_menu):  # the challenges are recorded as they are met
+        return False
     return is_worth_compiling(s, rounds, s.sampling is None)
 
 

@@ -18,6 +18,7 @@ from simulator.foundations.single_flight import made_once
 from simulator.foundations.validation import whole
 from simulator.identity.compiled_helpers import renew_compiled
 from simulator.identity.fingerprint import FORMAT, Fingerprint, Walk, fingerprint
+from simulator.mechanisms import Free, ScalarMechanism
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
@@ -180,6 +181,21 @@ class Specification:
     def is_read(self) -> bool:
         """Whether the adversary is known as a rule over a menu, however it is written."""
         return isinstance(self.program, Rule)
+
+    @property
+    def has_whole_menu(self) -> bool:
+        """Whether every challenge that can be met is on a menu.
+
+        A program whose parameters are numbers of its own has an interval of them, of which most
+        are never met.
+        """
+        program = self.program
+        if program is self.adversary:
+            return True
+        return isinstance(program, Rule) and not any(
+            isinstance(mechanism, ScalarMechanism) and isinstance(mechanism.parameter, Free)
+            for _, _, mechanism in program.menu
+        )
 
     @property
     def _is_surely_read(self) -> bool:

@@ -72,7 +72,7 @@ class Gathered:
         s = self.specification
         if s.trust:
             return ()
-        if isinstance(s.program, Rule):
+        if isinstance(s.program, Rule) and s.has_whole_menu:
             return s.program.menu
         distinct: dict[Any, Challenge] = {}
         for key in sorted(self.met):

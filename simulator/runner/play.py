@@ -82,7 +82,7 @@ def run(
             if store.dropped:
                 bar.notice(store.dropped)
             restore(store, s, gathered.add)
-            if not gathered.empty and not s.trust and not s.is_read:
+            if not gathered.empty and not s.trust and not s.has_whole_menu:
                 raise InvalidInput(
                     f"{store.folder} does not store the challenges that were met: play with "
                     "trust=True, or name another folder"

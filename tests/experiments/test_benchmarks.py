@@ -38,7 +38,7 @@ def test_some_benchmarks_are_measured_alone_and_nothing_is_written(monkeypatch, 
     assert main(["--only", "nothing"]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert "no benchmark 'nothing', but engine, memory" in err
+    assert "no benchmark 'nothing', but engine, calls, memory" in err
     assert chosen(None) == [each for module in MODULES for each in module.BENCHMARKS]
 
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import pytest
 
-import simulator.engine.block
 from simulator.engine.block import Specification, prepared_engine
 from simulator.foundations.single_flight import made_once
 from tests.helpers.games import TOSS, PureDP
@@ -55,12 +54,12 @@ def test_a_rule_is_compiled_once_by_the_threads_of_a_worker(monkeypatch):
 
     class Counted:
         @staticmethod
-        def build(*terms):
-            built.append(terms)
+        def build(*terms, compiled):
+            built.append((terms, compiled))
             time.sleep(0.05)
             return object()
 
-    monkeypatch.setattr(simulator.engine.block, "Engine", Counted)
+    monkeypatch.setattr("simulator.engine.compiled.plain_kernel.Engine", Counted)
     specification = Specification(TOSS, PureDP(0.123), 9, 8)
     with ThreadPoolExecutor(4) as threads:
         engines = set(threads.map(prepared_engine, [specification] * 4))

@@ -16,24 +16,24 @@ without, alice = Database({"bob": 1}), Database({"alice": 1, "bob": 1})
 query = counting_query("alice", lambda record: record == "alice")
 
 
-def rule_of(bound):
+def rule_of(bound, every):
     @rule(menu=[(without, alice, Laplace(query, 0.1)), (without, alice, Laplace(query, 0.2))])
     def press(state, i, answer, coins):
-        return state + coins.random(), 1 if answer > bound else 0
+        return state + coins.random(), 1 if answer > bound and i % every == 0 else 0
 
     return press
 
 
-def plain(bound):
-    engine = Engine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
+def plain(bound, every=1):
+    engine = Engine.build(rule_of(bound, every), PureDP(0.2), ADD_REMOVE)
     assert not engine.complaint, engine.complaint
     losses = np.empty(50)
     engine.play(0, np.random.default_rng(1), np.random.default_rng(2), losses, 20)
     return losses
 
 
-def tilted(bound):
-    engine = TiltedEngine.build(rule_of(bound), PureDP(0.2), ADD_REMOVE)
+def tilted(bound, every=1):
+    engine = TiltedEngine.build(rule_of(bound, every), PureDP(0.2), ADD_REMOVE)
     losses, log_weights = np.empty(50), np.empty(50)
     engine.play(
         1,

@@ -23,10 +23,10 @@ def test_a_wrong_signature_is_refused_where_the_class_is_written():
             def log_likelihood_ratio(self, answer, database_0, database_1, relation=ADD_REMOVE):
                 return 0.0
 
-    lines = str(caught.value).splitlines()
-    assert len(lines) == 4
-    assert "Forgetful.sample(self, database) does not fit" in lines[0]
-    assert "sample(self, database, noise, relation)" in lines[2]
+    said = str(caught.value)
+    assert len(said.splitlines()) == 1
+    assert "Forgetful.sample(self, database) does not fit" in said
+    assert "sample(self, database, noise, relation)" in said
 
 
 @pytest.mark.parametrize("more", ["", ", relation=None", ", relation, extra=1", ", *others"])

@@ -19,6 +19,8 @@ from simulator import (
 from simulator.adversaries import Rule
 from simulator.auditing.declared import FalseLikelihood
 from simulator.data import ADD_REMOVE
+from simulator.engine.block import is_compiled_for
+from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms import Mechanism
 
@@ -117,11 +119,29 @@ def test_the_distinct_challenges_are_in_the_result_in_one_order():
     assert play(rarely_true, trust=True).challenges == ()
 
 
+def continuous(coins):
+    """Its menu has an interval of parameters, of which a play meets a few."""
+    while True:
+        yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
+
+
 def test_a_folder_does_not_know_what_was_met(tmp_path):
-    play(rarely_true, out=tmp_path)
+    play(continuous, out=tmp_path / "met")
     with pytest.raises(InvalidInput, match="the challenges that were met"):
-        play(rarely_true, out=tmp_path)
-    assert play(rarely_true, out=tmp_path, trust=True).rounds_played == 0
+        play(continuous, out=tmp_path / "met")
+    assert play(continuous, out=tmp_path / "met", trust=True).rounds_played == 0
+    play(rarely_true, out=tmp_path / "menu")
+    assert play(rarely_true, out=tmp_path / "menu").rounds_played == 0
+
+
+def test_what_is_met_of_an_interval_is_examined_and_nothing_else():
+    found = play(continuous).challenges
+    assert all(0.1 <= challenge.mechanism.epsilon <= 0.2 for challenge in found)
+    assert len(found) > 100
+    specification = Specification(continuous, FAMILY, 5, 10**6, trust=False)
+    assert specification.is_read
+    assert not is_compiled_for(specification)  # however large the play is, they are recorded
+    assert is_compiled_for(replace(specification, trust=True))
 
 
 @pytest.mark.nightly

@@ -6,11 +6,12 @@ import re
 import pytest
 from scipy.special import ndtr
 
-from simulator import PureDP
+from simulator import PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
 from simulator.analysis import Tilted
 from simulator.analysis.rare import METHODS, Setting, enumerate_states, estimate_rare
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput, NotApplicable, Refusal
 from simulator.theory import ApproxDP, GaussianDP
@@ -157,6 +158,9 @@ def tossing(state, _i, _answer, coins):
     return state, 1 if coins.random() < 0.5 else 0
 
 
+ON_ALICE = ((WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.5)),)
+
+
 def forever(state, i, answer, _coins):
     """Remember every answer: no two paths lead to one state."""
     return state + (answer if i > 0 else 0.0) / (i + 1.3), 0
@@ -169,14 +173,14 @@ def test_the_recursion_says_what_it_needs():
     ):
         with pytest.raises(NotApplicable, match=complaint):
             graph_of(adversary, 0)
-    s = Specification(Rule(forever, WORST.menu, 0.0), FAMILY, 9, 10)
+    s = Specification(Rule(forever, ON_ALICE, 0.0), FAMILY, 9, 10)
     with pytest.raises(NotApplicable, match="too many"):
         enumerate_states(s, 0, nodes=500)
 
 
 def test_the_recursion_serves_a_rule_that_tosses_coins():
     """Both of its moves ask the same: its law is that of the rule without coins."""
-    graph = graph_of(Rule(tossing, WORST.menu * 2), 0)
+    graph = graph_of(Rule(tossing, ON_ALICE * 2), 0)
     assert graph.delta(4.3) == pytest.approx(graph_of(WORST, 0).delta(4.3), rel=1e-12)
 
 

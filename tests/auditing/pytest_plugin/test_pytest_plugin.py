@@ -35,7 +35,7 @@ def test_a_broken_mechanism_fails_and_an_honest_one_passes(session, pytester, st
         r"E .*PrivacyViolation: constant does not keep pure:1\.0",
         r"E +inputs +1 and 0",
         r"E +claimed +epsilon <= 1 at delta = 0\n",
-        r"E +found +epsilon >= 0\.123 at delta = 0, delta >= 0\.0456 at epsilon = 1\n",
+        r"E +found +epsilon >= 0\.123 at delta = 0\n",
         rf"E +false alarm +with probability {alpha!r} at most\n",
         r"E +event +answer = 1",
         r"E +input_0 +1,000 of 1,000 draws \(1\)",

@@ -94,7 +94,7 @@ def test_a_bad_event_file_is_refused_in_one_line(dpcompose, event_file, text, co
 
 def test_files_that_cannot_be_read(dpcompose, tmp_path):
     assert "No such file" in dpcompose("bounds", "--event", tmp_path / "none").complaint
-    assert "Is a directory" in dpcompose("bounds", "--event", tmp_path).complaint
+    assert "not a regular file" in dpcompose("bounds", "--event", tmp_path).complaint
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
     assert "is not text in UTF-8" in dpcompose("bounds", "--event", binary).complaint

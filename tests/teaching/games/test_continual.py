@@ -13,7 +13,7 @@ from simulator.teaching.mechanisms.continual_counter import square_root_factor, 
 
 @pytest.mark.parametrize("steps", [1, 3, 8, 20])
 def test_rows_by_other_formulas(steps):
-    outcome = find("continual").play(steps=steps, trials=100, at=0.3, mu=0.7, epsilon=1.4)
+    outcome = find("continual").play(steps=steps, trials=200, at=0.3, mu=0.7, epsilon=1.4)
     assert outcome.as_expected
     terms = np.array([math.comb(2 * k, k) / 4**k for k in range(steps)])
     variances = np.cumsum(terms**2) * (terms @ terms) / 0.49

@@ -21,7 +21,7 @@ def test_it_makes_a_certificate_that_it_verifies(dpcompose, folder):
     path = folder / "filter.json"
     said = dpcompose(*PLAN, "--out", path, "--round-epsilon", "0.02,0.1")
     assert (said.code, said.err) == (0, "")
-    assert "plan      2 of pure:0.1, " in said.out
+    assert "plan      pure:0.1*2,pure:0.02*" in said.out
     table = said.out.split("\n\n")[1].splitlines()
     heads = "schedule certified residue sum rogers whitehouse zcdp renyi at most"
     assert heads.split() == table[0].split()
@@ -118,7 +118,7 @@ def test_a_plan(dpcompose, folder):
     said = dpcompose("filter", "--family", "pure:0.3+laplace:0.3", *promise, *plan, "--out", path)
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
-    assert lines[1].startswith("plan      2 of laplace:0.2, ")
+    assert lines[1].startswith("plan      laplace:0.2*2,pure:0.05*")
     rows = [line.split() for line in said.out.split("\n\n")[1].splitlines()[1:]]
     kinds = [["constant", "laplace", "0.05"], ["constant", "laplace", "0.2"]]
     assert [row[:3] for row in rows[:2]] == kinds
