@@ -270,11 +270,9 @@ def test_a_weighted_summary_agrees_with_what_is_kept_else(sampling):
                 wide = getattr(summary, question)(at, b)
                 exact = getattr(losses, question)(at, b)
                 slack = 1e-6 * exact.value  # bets from cells differ in their last digits
-                assert wide.lower <= exact.lower + slack
-                assert wide.upper >= exact.upper - slack
-                assert wide.upper - wide.lower <= 1.6 * (
-                    exact.upper - exact.lower
-                )  # bets move more rarely
+                assert wide.lower <= exact.value <= wide.upper
+                # bets on a summary move more rarely
+                assert 0.9 < (wide.upper - wide.lower) / (exact.upper - exact.lower) < 2.0
                 assert abs(wide.value - exact.value) <= wide.widened + slack
                 assert wide.widened <= 1e-3 * exact.value
                 assert wide.effective_sample_size == pytest.approx(
