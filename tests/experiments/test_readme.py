@@ -87,7 +87,7 @@ def test_the_program_of_black_boxes_finds_the_broken_one(tmp_path, capsys):
 
 def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     # epsilon(1e-12) of this adversary is 1.88 to three digits, by exact recursion
-    run(tmp_path, "rare", trials=40_000)
+    run(tmp_path, "rare", trials=20_000)
     printed = capsys.readouterr().out
     exact, again, sampled = printed.splitlines()
     computed = WEIGHTED.replace("95%, ", "exact, ")

@@ -11,6 +11,8 @@ from simulator.studies import Quantity, Study, Task, collect
 from simulator.studies.deciding import ordered
 from simulator.theory import PureDP
 
+pytestmark = pytest.mark.usefixtures("compiles")  # many studies of one game
+
 
 def always(state, i, answer, coins):
     return state, 0

@@ -409,6 +409,7 @@ def test_laws_whose_atoms_share_no_grid_are_certified_all_the_same():
     assert found.width < 1e-2 * found.upper
 
 
+@pytest.mark.nightly
 def test_a_row_that_misses_its_tolerance_says_by_how_much(monkeypatch):
     rounds = [(subsampled_gaussian(4.0, 0.1), 2)]
     row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)

@@ -68,10 +68,10 @@ def test_a_claim_that_is_a_curve():
     def gaussian(value, n, rng):
         return value + rng.normal(0.0, 1.0, n)
 
-    too_much = audit(gaussian, 0.0, 1.0, claimed=GaussianDP(0.8), samples=50_000, bits=False)
+    too_much = audit(gaussian, 0.0, 1.0, claimed=GaussianDP(0.7), samples=20_000, bits=False)
     assert too_much.violated
     assert not audit(
-        gaussian, 0.0, 1.0, claimed=GaussianDP(1.0), samples=50_000, bits=False
+        gaussian, 0.0, 1.0, claimed=GaussianDP(1.0), samples=20_000, bits=False
     ).violated
 
 
