@@ -176,8 +176,8 @@ DEFECTS = (
         "1 if answer < 0.5 else 0", "presses when behind", "adversaries/test_library.py",
     ),
     Defect(
-        "adversaries/library/budget_splitter.py", "epsilon / math.sqrt(i + 1.0)",
-        "epsilon / (i + 1.0)", "splits its budget too fast", "adversaries/test_library.py",
+        "adversaries/library/budget_splitter.py", "epsilon / math.sqrt(i)))",
+        "epsilon / i))", "splits its budget too fast", "adversaries/test_library.py",
     ),
     Defect(
         "adversaries/library/fixed_worst_case.py", "1.0 / math.sqrt(2.0 * rho)",
@@ -208,7 +208,7 @@ DEFECTS = (
         "analysis/rare/test_exactness.py",
     ),
     Defect(
-        "engine/enumerated/covering.py", "if self._ready is None or self._ready[0] != theta:",
+        "engine/enumerated/covering.py", "if self._ready is None or self._ready[0] != measure:",
         "if self._ready is None:", "the arrays of another theta are used again",
         "engine/test_covering.py",
     ),
