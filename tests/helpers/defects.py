@@ -172,8 +172,8 @@ DEFECTS = (
     ),
     # --- adversaries
     Defect(
-        "adversaries/library/press_when_ahead.py", "1 if answer > 0.5 else 0",
-        "1 if answer < 0.5 else 0", "presses when behind", "adversaries/test_library.py",
+        "adversaries/library/press_when_ahead.py", "strong if answer > 0.5 else weak",
+        "strong if answer < 0.5 else weak", "presses when behind", "adversaries/test_library.py",
     ),
     Defect(
         "adversaries/library/budget_splitter.py", "epsilon / math.sqrt(i)))",
