@@ -1,28 +1,15 @@
-"""Inversion of monotone curves: an approximate root, certified ends of it, a whole number."""
+"""Inversion of monotone curves: certified ends of a root, a whole number."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-import scipy
-
+from simulator.foundations.roots import crossing
 from simulator.theory.bracket import Bracket
 
 _SMALL = 1e-9  # below it a number is resolved to the rounding of this one
 _LOG_OF_ZERO = -800.0  # below the logarithm of the smallest double
-
-
-def crossing(
-    excess: Callable[[float], float],
-    low: float,
-    high: float,
-    *,
-    xtol: float,
-    rtol: float = 2.0**-50,
-) -> float:
-    """The approximate root of a function whose signs at ``low`` and ``high`` differ."""
-    return float(scipy.optimize.brentq(excess, low, high, xtol=xtol, rtol=rtol, disp=False))
 
 
 def falling_root(curve: Callable[[float], float], level: float, high: float) -> float:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.theory.inverse import crossing
 from simulator.worst.between_costs import bulge_of, is_response
 from simulator.worst.filter_graphs import cost_of, filter_graphs
 from simulator.worst.filters.sum_budgets import Budget, budget_of

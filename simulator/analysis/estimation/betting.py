@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_mean
 from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.engine.outcomes.samples import Floats, error_level, unit_interval_sample
+from simulator.foundations.roots import crossing
 from simulator.foundations.validation import open_probability
 
 METHOD = "betting"
@@ -396,4 +397,4 @@ def _of_sizes(evidence: Evidence, sizes: Floats, candidate: float) -> float:
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Root to nine digits; the callers then step outward by ten times that."""
-    return float(scipy.optimize.brentq(function, low, high, xtol=1e-300, rtol=1e-9))
+    return crossing(function, low, high, xtol=1e-300, rtol=1e-9)

@@ -31,6 +31,7 @@ from simulator.engine.outcomes.loss_sample import Excess, LossSample, excess
 from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.engine.outcomes.samples import Floats
 from simulator.engine.outcomes.weighted_sample import WeightedSample
+from simulator.foundations.roots import crossing
 
 _STEP = 1e-6
 """The step of a numerical derivative in ε."""
@@ -318,7 +319,7 @@ class Inversion:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    return float(scipy.optimize.brentq(function, low, high, xtol=1e-12, rtol=1e-10))
+    return crossing(function, low, high, xtol=1e-12, rtol=1e-10)
 
 
 def _outward(root: float) -> float:

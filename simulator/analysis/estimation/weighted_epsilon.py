@@ -31,6 +31,7 @@ from simulator.engine.outcomes.points import Points
 from simulator.engine.outcomes.samples import error_level
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing
 from simulator.foundations.ties import ROUNDS, tolerance
 from simulator.foundations.validation import open_probability, whole
 
@@ -164,7 +165,7 @@ def _first_crossing(gap: Callable[[float], float], start: float, step: float, en
         outside = max(inside + step, end) if step < 0.0 else min(inside + step, end)
         ahead = gap(outside)
         if (ahead > 0.0) != sign and math.isfinite(ahead):
-            return float(scipy.optimize.brentq(gap, inside, outside, xtol=1e-10))
+            return crossing(gap, inside, outside, xtol=1e-10)
         if not math.isfinite(ahead):
             return end
         inside, step = outside, 2.0 * step

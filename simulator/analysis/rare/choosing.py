@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-import scipy
-
 from simulator.adversaries.contract import is_of_library
 from simulator.analysis.ceilings import tail_ceiling
 from simulator.analysis.estimation import delta_log_bound
@@ -38,6 +36,7 @@ from simulator.engine.sampling import (
 )
 from simulator.engine.weight_bounds import psi_bound_at
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
+from simulator.foundations.roots import least_point
 from simulator.foundations.stages import stage
 from simulator.runner.progress import Progress
 
@@ -229,8 +228,8 @@ def guard(rehearsals: Rehearsals, epsilon: float, beside: RoundByRound) -> Sampl
     # where the largest loss is at epsilon the bound falls without end; a weight must keep digits
     while psi_bound_at(s, b, 4.0 * high) < LARGEST_PSI and log_bound(2.0 * high) < log_bound(high):
         high *= 2.0
-    found = scipy.optimize.minimize_scalar(log_bound, bounds=(0.0, 2.0 * high), method="bounded")
-    return Guarded(beside, float(rounded(found.x, THETA_BITS)), GUARD)
+    theta, _ = least_point(log_bound, 0.0, 2.0 * high)
+    return Guarded(beside, float(rounded(theta, THETA_BITS)), GUARD)
 
 
 def bounded_in_advance(rehearsals: Rehearsals, one: Tilted, epsilon: float) -> bool:

@@ -24,6 +24,7 @@ from simulator.engine.enumerated.strata import thresholds
 from simulator.engine.sampling import TABLE_BITS, THETA_BITS, Covering, Stratum, rounded
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing, least_point
 
 FEW = 1e-3
 """The least change of the bound's logarithm for another step."""
@@ -78,7 +79,7 @@ def cover_delta(specification: Specification, b: int, delta: float) -> Covering:
 
     epsilon = 0.0 if gap(0.0) <= 0.0 else most  # of all, the bound at ``most`` is delta
     if epsilon and gap(most) < 0.0:
-        epsilon = float(scipy.optimize.brentq(gap, 0.0, most, rtol=1e-3))
+        epsilon = crossing(gap, 0.0, most, rtol=1e-3)
     bound = delta_log_bound(theta, moments.log_moment(theta), epsilon)
     return _best(parts, epsilon, Covering(theta), bound)
 
@@ -180,9 +181,7 @@ def _least(
         here, ahead = ahead, objective(high)
     if high <= 0.0:
         raise NotApplicable("no theta makes large losses likelier")
-    found = scipy.optimize.minimize_scalar(
-        objective, bounds=(0.5 * low, high), method="bounded", options={"xatol": 0.01 * high}
-    )
+    inside = least_point(objective, 0.5 * low, high, xtol=0.01 * high)
     ends = (low, here) if here <= ahead else (high, ahead)
-    theta, least = (found.x, found.fun) if found.fun <= min(here, ahead) else ends
+    theta, least = inside if inside[1] <= min(here, ahead) else ends
     return float(rounded(theta, THETA_BITS)), float(least)

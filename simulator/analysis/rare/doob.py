@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.reading import RareChoice, RarePlay, exact
@@ -21,6 +20,7 @@ from simulator.engine.block import covering_engine
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing
 from simulator.foundations.stages import in_stages
 from simulator.foundations.ties import beyond, tolerance
 from simulator.foundations.wording import count_of
@@ -123,7 +123,7 @@ class StateGraph:
         largest = float(atoms[np.isfinite(atoms)].max())
         if gap(largest) >= 0.0:  # delta is that of the infinite losses, to the last digit
             return largest
-        return float(scipy.optimize.brentq(gap, 0.0, largest, xtol=1e-12, rtol=1e-14))
+        return crossing(gap, 0.0, largest, xtol=1e-12, rtol=1e-14)
 
     def law(self) -> np.ndarray:
         """The probability of each of ``signed``, by the forward recursion: a second witness."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy
 
 from simulator.analysis.estimation import delta_log_bound
 from simulator.analysis.estimation.weighted import log_excess
@@ -19,6 +18,7 @@ from simulator.analysis.rare.rehearsal import STEP, Psi, Rehearsal, Rehearsals, 
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.sampling import THETA_BITS, Tilted, rounded
 from simulator.foundations.errors import InvalidInput, Refusal
+from simulator.foundations.roots import crossing, least_point
 from simulator.foundations.stages import in_stages
 
 LARGEST_THETA = 1e6
@@ -101,7 +101,7 @@ def typical_theta(laws: list[tuple[Psi, float]], epsilon: float) -> float:
         low, high = low / 2.0, low
     if low <= 1e-3:
         return low
-    return float(scipy.optimize.brentq(missing, low, high, rtol=1e-3))
+    return crossing(missing, low, high, rtol=1e-3)
 
 
 def theta_of_delta(laws: list[tuple[Psi, float]], delta: float) -> float:
@@ -112,8 +112,8 @@ def theta_of_delta(laws: list[tuple[Psi, float]], delta: float) -> float:
         total = math.fsum(often * psi(theta) for psi, often in laws)
         return (delta_log_bound(theta, total, 0.0) - math.log(delta)) / theta
 
-    bounds = math.log(1e-2), math.log(1e4)
-    return math.exp(scipy.optimize.minimize_scalar(bound, bounds=bounds, method="bounded").x)
+    log_theta, _ = least_point(bound, math.log(1e-2), math.log(1e4))
+    return math.exp(log_theta)
 
 
 def relative_error(rehearsal: Rehearsal, epsilon: float) -> float:

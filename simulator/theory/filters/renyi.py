@@ -6,15 +6,13 @@ import math
 from collections.abc import Callable
 from functools import cached_property
 
-import scipy
-
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing, least_point
 from simulator.theory.filters.interface import Filter, State
 from simulator.theory.filters.rules import UP, renyi_step, zcdp_step
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.renyi_divergence import pure_renyi, renyi_to_epsilon
-from simulator.theory.inverse import crossing
 
 
 def _inverse(cost: Callable[[float], float], target: float) -> float:
@@ -94,12 +92,10 @@ class RenyiFilter(Filter):
     @cached_property
     def alpha(self) -> float:
         """The Renyi order."""
-        found = scipy.optimize.minimize_scalar(
-            lambda u: -self._budget(1.0 + math.exp(u)) / (1.0 + math.exp(u)),
-            bounds=(-12.0, 18.0),
-            method="bounded",
+        log_order, _ = least_point(
+            lambda u: -self._budget(1.0 + math.exp(u)) / (1.0 + math.exp(u)), -12.0, 18.0
         )
-        return 1.0 + math.exp(float(found.x))
+        return 1.0 + math.exp(log_order)
 
     @property
     def initial(self) -> State:

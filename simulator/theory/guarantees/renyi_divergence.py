@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import scipy
-
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.roots import least_point
 from simulator.theory.outward import UNIT, not_lost
 
 RenyiCurve = Callable[[float], float]
@@ -136,11 +135,6 @@ def _least(objective: Callable[[float], float], orders: Orders) -> float:
     if stated:
         high = math.log(max(stated))
         low = min(low, high - 1.0)
-    found = scipy.optimize.minimize_scalar(
-        lambda log_theta: objective(math.exp(log_theta)),
-        bounds=(low, high),
-        method="bounded",
-        options={"xatol": 1e-10, "maxiter": 200},
-    )
+    _, least = least_point(lambda log_theta: objective(math.exp(log_theta)), low, high, xtol=1e-10)
     ends = [] if stated else [math.exp(low), math.exp(high)]
-    return min(float(found.fun), *map(objective, stated + ends))
+    return min(least, *map(objective, stated + ends))

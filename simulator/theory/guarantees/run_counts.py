@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.roots import crossing
 from simulator.foundations.validation import finite
-from simulator.theory.inverse import crossing
 from simulator.theory.outward import below as rounded_down
 from simulator.theory.parameters import count
 

@@ -9,8 +9,9 @@ import scipy
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing
 from simulator.theory.bracket import Bracket
-from simulator.theory.inverse import certain_inverse, crossing, falling_root
+from simulator.theory.inverse import certain_inverse, falling_root
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from simulator.foundations.roots import crossing
 from simulator.theory.bracket import Bracket
-from simulator.theory.inverse import crossing, walk_outward
+from simulator.theory.inverse import walk_outward
 from simulator.theory.pld.tail import SlopedBracket, Tail
 
 _NEWTON = 7

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.roots import crossing
 from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
 from simulator.theory.filters.rules import AS_STORED
 from simulator.theory.filters.sums import SumFilter
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
-from simulator.theory.inverse import crossing
 
 _ROUNDING = 1e-10
 """Largest relative effect on a budget of the filters' outward rounding over 10^5 rounds."""
