@@ -109,15 +109,19 @@ def entries() -> tuple[LibraryEntry, ...]:
     An entry point is a factory ``make(family, rounds)`` with a docstring, which may be decorated by
     ``library``, or a LibraryEntry. The library's own names win.
     """
-    package = importlib.import_module("simulator.adversaries.library")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    _load_library()
     outside = {
         name: _added(name)
         for name, point in added("adversaries").items()
         if name not in _ENTRIES and (is_there(point.module) or not is_of_a_shelf(point.module))
     }
     return tuple(entry for _, entry in sorted((_ENTRIES | outside).items()))
+
+
+def _load_library() -> None:
+    package = importlib.import_module("simulator.adversaries.library")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
 
 
 def _added(name: str) -> LibraryEntry:
@@ -149,14 +153,15 @@ def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
     Raises InvalidInput, with the nearest names, when there is none.
     """
     whole("rounds", rounds)
-    known = {entry.name: entry for entry in entries()}
-    if name not in known and name in added("adversaries"):
-        return _added(name).make(family, rounds)  # of a shelf that was taken away
-    if name not in known:
+    _load_library()
+    if name not in _ENTRIES and name in added("adversaries"):
+        return _added(name).make(family, rounds)
+    if name not in _ENTRIES:
+        known = [entry.name for entry in entries()]
         near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
         raise InvalidInput(f"no adversary {name!r}; {hint} (your own: path/to/file.py:function)")
-    return known[name].make(family, rounds)
+    return _ENTRIES[name].make(family, rounds)
 
 
 LARGEST_BUDGET = 1e6

@@ -8,11 +8,6 @@ import threading
 import time
 from typing import Any
 
-try:  # its documentation names this function, though it is private to joblib
-    from joblib.externals.loky import get_reusable_executor
-except ImportError:  # another version: idle workers end by themselves after some minutes
-    get_reusable_executor = None
-
 POLL_SECONDS = 0.25
 """Seconds between two checks that the parent is running."""
 
@@ -43,5 +38,10 @@ def stop_idle_workers() -> None:
 
     At its exit such a process waits for its children, and idle workers last for minutes.
     """
-    if multiprocessing.parent_process() is not None and get_reusable_executor is not None:
-        get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+    if multiprocessing.parent_process() is None:
+        return
+    try:  # its documentation names this function, though it is private to joblib
+        from joblib.externals.loky import get_reusable_executor
+    except ImportError:  # another version: idle workers end by themselves after some minutes
+        return
+    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)

@@ -1,7 +1,8 @@
 """A pool of workers that plays blocks: threads, processes, or the workers of a cluster.
 
 Blocks of a compiled adversary are played in threads, because kernels release the interpreter lock,
-and blocks in Python in processes; ``joblib.parallel_config`` may name another backend.
+and blocks in Python in processes; ``joblib.parallel_config`` may name another backend. joblib is
+imported where it is used: one worker needs none, and a tenth of a second is much for a small play.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ import warnings
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any
-
-import joblib
 
 from simulator.engine.block import Outcome, Specification, plays_without_lock
 from simulator.engine.outcomes.tally import Tally
@@ -48,6 +47,8 @@ QUEUED_BLOCKS = 4
 def workers(jobs: int | None, rounds: int) -> int:
     """How many workers play ``rounds`` rounds: ``jobs``, as configured, or one per core."""
     if jobs is None:
+        import joblib
+
         # the number of parallel_config, which a Parallel that prefers threads ignores
         jobs = joblib.parallel.get_active_backend()[1]
     if jobs is None:
@@ -58,14 +59,20 @@ def workers(jobs: int | None, rounds: int) -> int:
 def cores() -> int:
     """How many cores there are, by joblib; raises InvalidInput where a limit is no number."""
     require_whole([CORES])
+    import joblib
+
     count: int = joblib.cpu_count()
     return count
 
 
 def cluster(jobs: int | None) -> Cluster | None:
     """The cluster of ``parallel_config``, or None; ``jobs=1`` plays in this process."""
+    if jobs == 1:
+        return None
+    import joblib
+
     backend, _ = joblib.parallel.get_active_backend()
-    place = None if jobs == 1 else kind_of_cluster(backend)
+    place = kind_of_cluster(backend)
     if place is None:
         return None
     module, _, name = place.partition(":")
@@ -75,6 +82,8 @@ def cluster(jobs: int | None) -> Cluster | None:
 
 def kind_of_cluster(backend: Any) -> str | None:
     """Where the class for the cluster of a joblib backend is, or None for another backend."""
+    import joblib
+
     for name, place in CLUSTERS.items():
         kind = joblib.parallel.BACKENDS.get(name)
         if kind is not None and isinstance(backend, kind):
@@ -104,6 +113,8 @@ def preference(specification: Specification) -> str:
     """The kind of workers: threads if the adversary is compiled, or processes."""
     if plays_without_lock(specification):
         return "threads"
+    import joblib
+
     try:
         joblib.parallel.get_active_backend(prefer="processes")
     except (ValueError, KeyError):  # parallel_config(require="sharedmem") excludes them
@@ -113,11 +124,15 @@ def preference(specification: Specification) -> str:
 
 def has_processes() -> bool:
     """Whether processes can be started here: a plain container may have no semaphores."""
+    import joblib
+
     return "loky" in joblib.parallel.BACKENDS
 
 
 def own_processes(preferred: str) -> bool:
     """Whether joblib's active backend would start processes on this machine."""
+    import joblib
+
     backend, _ = joblib.parallel.get_active_backend(prefer=preferred)
     return has_processes() and isinstance(backend, joblib.parallel.BACKENDS["loky"])
 
@@ -183,6 +198,14 @@ def parallel(
     Closing the iterator stops the workers.
     """
     s = play.specification
+    # A kernel in the main thread delays Ctrl-C to the end of its block: if a trial is long, a
+    # single job is played in another thread, one block at a time.
+    long = s.rounds > LARGE_BLOCK_ROUNDS
+    if jobs == 1 and not long:
+        yield from one_by_one(play, keys, in_flight)
+        return
+    import joblib
+
     preferred = preference(s)
     backend, _ = joblib.parallel.get_active_backend(prefer=preferred)
     generates = getattr(backend, "supports_return_generator", False)
@@ -200,13 +223,9 @@ def parallel(
     if processes:
         play.pickled  # noqa: B018 (raises here rather than in the pool)
 
-    # A kernel in the main thread delays Ctrl-C to the end of its block: if a trial is long, a
-    # single job is played in another thread, one block at a time.
-    in_thread = jobs == 1 and preferred == "threads" and s.rounds > LARGE_BLOCK_ROUNDS
+    in_thread = jobs == 1 and preferred == "threads" and long
     if jobs == 1 and not in_thread:
-        for key in keys:
-            in_flight[key] = None
-            yield play(*key)
+        yield from one_by_one(play, keys, in_flight)
         return
 
     # Threads may play blocks faster than these are stored, and joblib would queue them without
@@ -242,6 +261,15 @@ def parallel(
         for outcome in finished:
             room.release()
             yield outcome
+
+
+def one_by_one(
+    play: Player, keys: Collection[Key], in_flight: dict[Key, None]
+) -> Generator[Outcome | Tally, None, None]:
+    """Play blocks in this thread, as they are taken; those begun are added to ``in_flight``."""
+    for key in keys:
+        in_flight[key] = None
+        yield play(*key)
 
 
 def stop(finished: Generator[Outcome | Tally, None, None]) -> None:

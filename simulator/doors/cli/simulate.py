@@ -113,7 +113,6 @@ def simulate(
     from simulator.analysis import simulate as simulation
     from simulator.analysis.report import Questions, report
     from simulator.foundations.frames import export
-    from simulator.runner.clusters.dask_cluster import dask_cluster
     from simulator.runner.partial_runs import simulate_part
     from simulator.theory.filters.named import parse_filter
 
@@ -139,7 +138,7 @@ def simulate(
             "a part needs the number of trials of the run: give --trials, and leave out --seconds"
         )
     game = find_adversary(adversary, family, rounds), family, rounds
-    with contextlib.nullcontext() if dask is None else dask_cluster(dask):
+    with contextlib.nullcontext() if dask is None else cluster_of(dask):
         if part is not None:
             assert out is not None
             assert trials is not None
@@ -161,6 +160,13 @@ def simulate(
         export(result, table)
     if plot is not None:
         draw(result, adversary, confidence, plot)
+
+
+def cluster_of(address: str) -> contextlib.AbstractContextManager[None]:
+    """The cluster of a Dask scheduler."""
+    from simulator.runner.clusters.dask_cluster import dask_cluster  # loads joblib and asyncio
+
+    return dask_cluster(address)
 
 
 def draw(result: Result, name: str, confidence: float, path: Path) -> None:

@@ -103,6 +103,25 @@ def test_help_is_quick_to_get(command):
     assert "--help" in run.stdout
 
 
+def test_a_play_by_one_worker_loads_what_it_needs():
+    # Each of these takes longer to import than a small play.
+    heavy = [
+        "scipy.optimize", "scipy.stats", "matplotlib", "pandas", "numba", "joblib", "asyncio",
+        "requests", "simulator.training", "simulator.auditing", "simulator.worst",
+    ]  # fmt: skip
+    program = (
+        "import sys; from simulator.doors.cli import run\n"
+        "run('simulate press-when-ahead --family pure:.2 --rounds 8 --trials 2000 --jobs 1'"
+        ".split())\n"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "kairouz-oh-viswanath" in done.stdout
+
+
 def test_the_list_of_commands_quotes_their_docstrings(dpcompose):
     listed = " ".join(dpcompose("--help").out.split())
     for name in COMMANDS:
