@@ -9,6 +9,7 @@ checked and prepared in every round (see :func:`simulator.identity.keys.is_fixed
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,7 @@ MOST_KEPT = 1024
 """Most prepared challenges kept: the first ones, so that what is new in every round costs no
 memory."""
 MOST_MET = 1024
-"""Most challenges recorded in a block."""
+"""Most challenges recorded in a block for each type of mechanism."""
 
 
 class LossUnknown(NotApplicable):
@@ -165,6 +166,7 @@ class Challenges:
         self.by_mechanism: dict[tuple[Any, ...], CheckedPair] = {}
         self.conversations = Conversations()
         self.met: dict[Any, Challenge] = {}
+        self.kinds: Counter[type] = Counter()
 
     def begin_trial(self) -> None:
         """Drop the interactive mechanisms of the last trial."""
@@ -226,9 +228,10 @@ class Challenges:
                 "without sampling, and audit the views"
             )
         price = () if s.filter is None else s.filter.price_of(mechanism, s.relation)
-        if not s.trust and len(self.met) < MOST_MET:
+        if not s.trust and self.kinds[type(mechanism)] < MOST_MET:
             challenge = Challenge(database_0, database_1, mechanism)
-            self.met.setdefault(key_of(challenge), challenge)
+            if self.met.setdefault(key_of(challenge), challenge) is challenge:
+                self.kinds[type(mechanism)] += 1
         both = (database_1, database_0) if self.exchanged else (database_0, database_1)
         found = CheckedPair(self, mechanism.pair(*both, s.relation), price)
         found.database_0, found.database_1, found.mechanism = database_0, database_1, mechanism

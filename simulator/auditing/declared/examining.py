@@ -35,6 +35,7 @@ from simulator.auditing.declared.betting import (
     ScaleBets,
     evidence,
 )
+from simulator.auditing.declared.classes import representatives
 from simulator.auditing.declared.overlap import ROUNDING, Both, Draw, Noise, Overlap
 from simulator.auditing.declared.verdict import Contradiction, Examined, FalseLikelihood
 from simulator.auditing.evidence.events import Event
@@ -108,7 +109,7 @@ def examine(
         found = against_law(drawn, law_of(challenge, relation), alpha)
     if found is None:
         return Examined(
-            mechanisms=1, draws=drawn.size,
+            mechanisms=1, met=1, draws=drawn.size,
             error=error_seen(drawn, alpha), share=share_seen(drawn, first),
         )  # fmt: skip
     event, numbers, on_0, on_1 = found
@@ -333,12 +334,15 @@ def require_declared(
     events: int = DRAWS,
     false_alarm: float = FALSE_ALARM,
 ) -> Examined:
-    """Examine every challenge with a likelihood; return what would have been found.
+    """Examine the challenges with a likelihood; return what would have been found.
 
-    The false-alarm probability is divided among them, and so are MOST_DRAWS, where ``draws`` of
-    each are not given. Raises FalseLikelihood at the first that is contradicted.
+    Of those that differ in numbers alone a few stand for all, see
+    :func:`~simulator.auditing.declared.classes.representatives`. The false-alarm probability is
+    divided among them, and so are MOST_DRAWS, where ``draws`` of each are not given. Raises
+    FalseLikelihood at the first that is contradicted.
     """
-    distinct = list(fixed(challenges))
+    met = list(fixed(challenges))
+    distinct = representatives(met)
     passed = []
     for number, challenge in in_stages(list(enumerate(distinct)), "examining likelihoods"):
         noise = (
@@ -356,6 +360,7 @@ def require_declared(
     errors = [each.error for each in passed if math.isfinite(each.error)]
     return Examined(
         mechanisms=len(passed),
+        met=len(met),
         draws=min((each.draws for each in passed), default=0),
         error=max(errors, default=math.inf),
         share=max((each.share for each in passed), default=1.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,11 @@ class Overlap:
         for answers, losses, keep in self._drawn(n):
             kept = np.empty(np.count_nonzero(keep), dtype=_KEPT)
             kept["loss"] = on_grid(losses[keep])
-            for place, i in enumerate(np.flatnonzero(keep)):
-                kept["answer"][place] = settled_one(answers[i])
+            chosen = list(compress(answers, keep.tolist()))
+            if set(map(type, chosen)) != {float}:
+                chosen = [settled_one(answer) for answer in chosen]
+            for place, answer in enumerate(chosen):  # one by one, as numpy would take tuples apart
+                kept["answer"][place] = answer
             found.append(kept)
         return found[0], found[1]
 

@@ -54,6 +54,7 @@ class Examined:
     Attributes
     ----------
     mechanisms : how many.
+    met : of how many, where those that differ in numbers alone have few that stand for them.
     draws : of each database, the fewest of a mechanism.
     error : a true loss so many times larger or smaller than the declared one, less 1, would have
         been contradicted in about 95% of tests; the largest of the mechanisms, infinite where all
@@ -63,6 +64,7 @@ class Examined:
     """
 
     mechanisms: int
+    met: int
     draws: int
     error: float
     share: float
@@ -82,4 +84,6 @@ class Examined:
             else "too few answers are possible on both databases for a wrong loss to show"
         )
         each = "" if self.mechanisms == 1 else f"{self.mechanisms} mechanisms, "
+        if self.mechanisms < self.met:
+            each = f"{self.mechanisms} of {self.met} mechanisms examined, "
         return f"tested with {each}{self.draws} draws on each database: {seen}"

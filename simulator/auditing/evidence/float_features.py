@@ -8,6 +8,7 @@ privacy"), digits that were never rounded, bits that are always even.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -75,6 +76,7 @@ BITS = 52
 """The number of bits of a mantissa."""
 
 
+@lru_cache(maxsize=64)
 def each_bit(magnitude: float) -> dict[str, Feature]:
     """Every bit of the mantissa, and how many zero bits end it: all of them rough."""
     del magnitude
@@ -93,6 +95,7 @@ def bit_features(magnitude: float) -> dict[str, Feature]:
     return BIT_FEATURES
 
 
+@lru_cache(maxsize=64)
 def each_digit(magnitude: float) -> dict[str, Feature]:
     """Every one of the first twelve significant decimal digits, and how many zeros end them."""
 
