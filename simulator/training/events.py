@@ -9,13 +9,12 @@ from typing import ClassVar
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.events.sampling import single_round
 from simulator.theory.events.tree import (
-    ADD_REMOVE,
     EventRounds,
     EventTree,
-    Neighbours,
     RepeatedEvent,
     refuse,
 )
+from simulator.theory.events.units import PRESENT_OR_NOT, Unit
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import count
 from simulator.training.laws.allocation import MOST_STEPS, allocations
@@ -27,8 +26,8 @@ class RandomAllocationEvent(EventTree):
 
     ``random_allocation(gaussian(1.0), 100, epochs=10)``: in each of ten epochs a record takes part
     in one of 100 steps. Which steps, is secret and chosen anew in every epoch. The pair is known
-    under add-remove, for one round of a mechanism in each step; several Gaussians in one step are
-    one Gaussian. Steps may depend on the answers of earlier ones, see
+    where a record's value is there, or 0 is, for one round of a mechanism in each step; several
+    Gaussians in one step are one Gaussian. Steps may depend on the answers of earlier ones, see
     :class:`~simulator.training.laws.allocation.AllocationLaw`.
 
     One of t steps has the exact law. k of t is dominated by k independent allocations of one step,
@@ -60,18 +59,18 @@ class RandomAllocationEvent(EventTree):
                 f"a record cannot take part in {self.selected} of {self.steps} steps"
             )
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """A round for each allocation of one step; raises NotApplicable without a theorem."""
         if self.selected == self.steps:  # in every step
             every = RepeatedEvent(RepeatedEvent(self.event, self.steps), self.epochs)
-            yield from every.resolved(relation, path)
+            yield from every.resolved(unit, path)
             return
-        if relation != ADD_REMOVE:
+        if unit.relation not in PRESENT_OR_NOT or unit.records > 1:
             raise refuse(
-                path, self, f"random allocation has a theorem under {ADD_REMOVE} only, not under "
-                f"{relation}"
+                path, self, f"random allocation has a theorem for one record under "
+                f"{' and '.join(PRESENT_OR_NOT)} only, not under {unit}"
             )  # fmt: skip
-        parts = list(self.event.resolved(relation, f"{path}.event"))
+        parts = list(self.event.resolved(unit, f"{path}.event"))
         once = single_round(parts, f"{path}.event", self.event)
         blocks: list[tuple[PrivacyLossLaw | None, int]] = [(None, self.selected)]
         if once.law is not None:

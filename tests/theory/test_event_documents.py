@@ -21,6 +21,7 @@ EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
     events.subsampled(events.laplace(1.5, 2.5), 0.25),
     events.sampled_with_replacement(events.laplace(1.5), 7, 100),
+    events.sampled_sum(2.5, 0.1, 1.5, 20, 100),
     random_allocation(events.laplace(1.5), 9, 2, 3),
     events.select(events.promise(PureDP(0.1)), 10.0, math.inf),
     events.promise(RenyiDP((2.0, 8.0), (0.1, 1 / 3))),
@@ -44,7 +45,7 @@ def test_every_event_is_read_back_to_the_last_bit():
     json.loads(text, parse_constant=pytest.fail)
     assert Account.from_json(text) == account
     assert Account.from_json(text).to_json() == text
-    other = Account(events.gaussian(1.0), "replace-one")
+    other = Account(events.gaussian(1.0), "replace-one", 3)
     assert Account.from_json(other.to_json()) == other
 
 
@@ -151,7 +152,7 @@ def many_sensitivities(count):
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [
-        (truncated(batch=100), events.subsampled(events.gaussian(1.0), 0.01)),
+        (truncated(batch=10), events.sampled_sum(1.0, 0.01, batch=10, size=100)),
         (noise(2.0), events.gaussian(2.0)),
         (dp("NoOpDpEvent"), events.nothing()),
         (dp("LaplaceDpEvent", noise_multiplier=3.0), events.laplace(3.0)),
@@ -189,7 +190,7 @@ def test_a_random_sensitivity_is_refused_where_a_record_is_replaced():
     for shifts, weights in (([0.0, 1.0], [0.99, 0.01]), ([3.0], [1.0])):
         mixture = dp("MixtureOfGaussiansDpEvent", standard_deviation=2.0, sensitivities=shifts,
                      sampling_probs=weights)  # fmt: skip
-        with pytest.raises(NotApplicable, match="under add-remove only, not under replace-one"):
+        with pytest.raises(NotApplicable, match="replace-special only, not under replace-one"):
             events.from_dp_accounting(mixture, "replace-one")
 
 
@@ -257,12 +258,11 @@ def test_what_has_no_meaning_for_a_replaced_record_is_refused():
     tree = dp("SingleEpochTreeAggregationDpEvent", noise_multiplier=2.0, step_counts=9)
     with pytest.raises(NotApplicable, match="of a tree is stated for a record that is there"):
         events.from_dp_accounting(tree, "replace-one")
-    with pytest.raises(NotApplicable, match="poisson sampling has a theorem under add-remove only"):
-        events.from_dp_accounting(sampled(noise(1.0)), "replace-one").epsilon(1e-5)
-    with pytest.raises(NotApplicable, match="poisson sampling has a theorem under add-remove only"):
-        events.from_dp_accounting(truncated(batch=100), "replace-one").epsilon(1e-5)
+    drawn = sampled(dp("LaplaceDpEvent", noise_multiplier=1.0))
+    with pytest.raises(NotApplicable, match="poisson sampling has a theorem under add-remove and"):
+        events.from_dp_accounting(drawn, "replace-one").epsilon(1e-5)
     allocated = dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=2, num_steps=9)
-    with pytest.raises(NotApplicable, match="under add-remove only"):
+    with pytest.raises(NotApplicable, match="replace-special only, not under"):
         events.from_dp_accounting(allocated, "replace-one").epsilon(1e-5)
 
 
@@ -296,7 +296,7 @@ def test_events_that_are_stated_for_replacing_a_record():
     assert math.exp(first.epsilon) == pytest.approx(0.85 / 0.05, rel=1e-12)
     assert (first.buckets, second.rate, second.sampling) == (4, 0.07, "without_replacement")
     assert both.epsilon(1e-6).upper > 2
-    with pytest.raises(NotApplicable, match="under replace-one only, not add-remove"):
+    with pytest.raises(NotApplicable, match="under replace-one only, not under add-remove"):
         events.from_dp_accounting(truth)
 
 
@@ -308,7 +308,6 @@ def test_events_that_are_stated_for_replacing_a_record():
         (dp("UnsupportedDpEvent"), NotApplicable, "UnsupportedDpEvent is not read here"),
         (sampled(dp("UnsupportedDpEvent")), NotApplicable,
          r"^event \(PoissonSampledDpEvent\).event: Unsupported"),
-        (truncated(batch=10), NotApplicable, "batches of 100 records cut to 10"),
         (many_sensitivities(3000), NotApplicable, "3000 sensitivities composes too slowly"),
         (dp("SelfComposedDpEvent", event=noise(0.0), count=9), InvalidInput,
          r"^event \(SelfComposedDpEvent\).event \(GaussianDpEvent\): sigma must be a positive"),

@@ -112,7 +112,7 @@ def test_bad_documents_have_one_clear_line(members, complaint):
 
 
 def test_other_relations_and_compositions_have_no_theorem():
-    with pytest.raises(NotApplicable, match="under add-remove only, not under replace-one"):
+    with pytest.raises(NotApplicable, match="replace-special only, not under replace-one"):
         Account(ONE, "replace-one").epsilon(1e-5)
     mixed = events.compose(events.gaussian(1.0), events.laplace(1.0))
     with pytest.raises(NotApplicable, match="has no law here unless all of it is"):

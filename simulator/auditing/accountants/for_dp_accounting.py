@@ -11,11 +11,12 @@ from simulator.auditing.accountants.certified import delta_above, epsilon_above
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account, from_dp_accounting
-from simulator.theory.events.tree import ADD_REMOVE, REPLACE_ONE, Neighbours
+from simulator.theory.events.units import ADD_REMOVE, REPLACE_ONE, REPLACE_SPECIAL, Neighbours
 
 _RELATIONS: dict[Any, Neighbours] = {
     NeighboringRelation.ADD_OR_REMOVE_ONE: ADD_REMOVE,
     NeighboringRelation.REPLACE_ONE: REPLACE_ONE,
+    NeighboringRelation.REPLACE_SPECIAL: REPLACE_SPECIAL,
 }
 
 
@@ -27,19 +28,22 @@ class CertifiedDpAccountant(PrivacyAccountant):
 
     Parameters
     ----------
-    neighboring_relation : add or remove one, or replace one; then a sum of values of norm C moves
-        by C, or by 2C.
+    neighboring_relation : add or remove one, or replace one by a special record: then a sum of
+        values of norm C moves by C; or replace one by any other: then it moves by 2C.
+    records : of a group in which neighbours differ.
 
-    Raises InvalidInput for replacement by a special record.
+    Raises InvalidInput for another relation.
     """
 
     def __init__(
-        self, neighboring_relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE_ONE
+        self,
+        neighboring_relation: NeighboringRelation = NeighboringRelation.ADD_OR_REMOVE_ONE,
+        records: int = 1,
     ) -> None:
         if neighboring_relation not in _RELATIONS:
             raise InvalidInput(f"no account is known under {neighboring_relation}")
         super().__init__(neighboring_relation)
-        self._account = Account(relation=_RELATIONS[neighboring_relation])
+        self._account = Account(relation=_RELATIONS[neighboring_relation], records=records)
         self._without_privacy = False
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:
@@ -53,7 +57,7 @@ class CertifiedDpAccountant(PrivacyAccountant):
         if isinstance(event, dp_event.SelfComposedDpEvent):
             return self._maybe_compose(event.event, count * event.count, do_compose)
         try:
-            read = from_dp_accounting(event, self._account.relation)
+            read = from_dp_accounting(event, self._account.relation, self._account.records)
             list(read.rounds)  # that there is a theorem for every round
         except DpcomposeError as error:
             return self.CompositionErrorDetails(event, str(error))

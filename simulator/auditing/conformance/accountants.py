@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.auditing.conformance.client import Lost, Worker
 from simulator.auditing.conformance.compositions import Case
-from simulator.auditing.conformance.events import NOTHING, Events, listed
+from simulator.auditing.conformance.events import NOTHING, Events, listed, relation_of
 from simulator.auditing.conformance.known_libraries import address, find, why_absent
 from simulator.auditing.conformance.protocol import Question
 from simulator.auditing.conformance.truth import Truth
@@ -174,6 +174,8 @@ def _try_one(
     takes = {*subject["kinds"], NOTHING}
     for case in cases:
         if not {event.kind for event in case.events} <= takes:
+            continue
+        if relation_of(case.events) not in subject["relations"]:
             continue
         if NOTHING not in subject["kinds"] and any(e.kind == NOTHING for e in case.events):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from simulator.auditing.conformance.events import (
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.seeds import Stream, generator
 from simulator.foundations.validation import positive
+from simulator.theory.events.units import REPLACE_ONE
 
 ROUNDS = (1, 2, 5, 10, 30, 100, 300, 1000, 3000, 10_000)
 DELTAS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-14, 1e-15)
@@ -78,13 +79,18 @@ def cases(seed: int = 12, share: float = 1.0) -> list[Case]:
     coins = generator(seed, 0, Stream.COINS, 0)
     found: list[Case] = []
     for make in (_homogeneous, _heterogeneous, _mixed, _subsampled, _awkward):
-        made = list(make(coins))
-        keep = max(1, round(share * len(made)))
-        chosen = sorted({round(i * (len(made) - 1) / max(keep - 1, 1)) for i in range(keep)})
-        found += [made[i] for i in chosen]
+        found += _some(list(make(coins)), share)
     found += _related(found, share)
+    found += _some(list(_replaced(coins)), share)
     order = coins.permutation(len(found))  # a time limit then skips cases of every kind
     return sorted((found[i] for i in order), key=lambda case: -hardness(case))
+
+
+def _some(made: list[Case], share: float) -> list[Case]:
+    """A share of the cases, evenly over them and at least one."""
+    keep = max(1, round(share * len(made)))
+    chosen = sorted({round(i * (len(made) - 1) / max(keep - 1, 1)) for i in range(keep)})
+    return [made[i] for i in chosen]
 
 
 def hardness(case: Case) -> int:
@@ -161,6 +167,18 @@ def _subsampled(coins: np.random.Generator) -> Iterator[Case]:
         yield Case(name, events, float(DELTAS[coins.integers(len(DELTAS) - 2)]), name)
 
 
+def _replaced(coins: np.random.Generator) -> Iterator[Case]:
+    """Noise on a sum in which one record is replaced, so that the sum moves by twice its norm."""
+    for kind in (GAUSSIAN, SUBSAMPLED_GAUSSIAN, LAPLACE):
+        for i, count in enumerate((1, 10, 100, 1000)):
+            rate = _spread(coins, 0.001, 0.2) if kind == SUBSAMPLED_GAUSSIAN else 1.0
+            parameter = _spread(coins, 0.1, 2.0) / math.sqrt(count * rate)
+            parameter = float(f"{min(parameter, 1.0):.3g}")
+            events = (PrivacyEvent(kind, parameter, count, rate=rate, relation=REPLACE_ONE),)
+            name = f"{kind}-replaced-{count}-{i}"
+            yield Case(name, events, float(DELTAS[coins.integers(len(DELTAS) - 2)]), name)
+
+
 def _awkward(coins: np.random.Generator) -> Iterator[Case]:
     for kind in _KINDS[:4]:
         for i, (parameter, count) in enumerate(
@@ -191,11 +209,7 @@ def _related(found: list[Case], share: float) -> Iterator[Case]:
     ]
     keep = max(2, round(share * 40))
     for case in short[:: max(1, len(short) // keep)]:
-        once = tuple(
-            PrivacyEvent(e.kind, e.parameter, 1, e.delta, rate=e.rate)
-            for e in case.events
-            for _ in range(e.count)
-        )
+        once = tuple(replace(e, count=1) for e in case.events for _ in range(e.count))
         yield Case(f"{case.name}/repeated", once, case.delta, case.group)
         if len(case.events) > 1:
             yield Case(f"{case.name}/reversed", case.events[::-1], case.delta, case.group)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.events.units import ADD_REMOVE, REPLACE_ONE, Neighbours
 
 GAUSSIAN = "gaussian"
 LAPLACE = "laplace"
@@ -23,15 +24,16 @@ SUBSAMPLED_GAUSSIAN = "subsampled-gaussian"
 NOTHING = "nothing"
 
 KINDS = {
-    GAUSSIAN: "Gaussian noise, `parameter` = sensitivity / standard deviation",
-    LAPLACE: "Laplace noise, `parameter` = sensitivity / scale",
+    GAUSSIAN: "Gaussian noise on a sum, `parameter` = C / standard deviation",
+    LAPLACE: "Laplace noise on a sum, `parameter` = C / scale",
     RANDOMIZED_RESPONSE: "a bit answered truly with probability e^p / (1 + e^p), p the `parameter`",
     PURE: "any mechanism that keeps `parameter`-DP",
     APPROX: "any mechanism that keeps (`parameter`, `delta`)-DP",
-    SUBSAMPLED_GAUSSIAN: "Gaussian noise on a Poisson sample of rate `rate`, under add/remove-one",
+    SUBSAMPLED_GAUSSIAN: "Gaussian noise on the sum over a Poisson sample of rate `rate`",
     NOTHING: "a mechanism whose answer does not depend on the database",
 }
-"""Each kind of event, and the meaning of its numbers."""
+"""Each kind of event, and the meaning of its numbers. C bounds the norm of one record's value: a
+record that is added or removed moves a sum by C, one that is replaced by 2C."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class PrivacyEvent:
     count : rounds, >= 1.
     delta : of each round of kind ``approx``, in [0, 1); 0 otherwise.
     rate : of the sampling of kind ``subsampled-gaussian``, in (0, 1); 1 otherwise.
+    relation : ``add-remove`` or ``replace-one``; with C it is the unit of the event, see
+        :class:`simulator.theory.events.Unit`.
     """
 
     kind: str
@@ -52,8 +56,12 @@ class PrivacyEvent:
     count: int = 1
     delta: float = 0.0
     rate: float = 1.0
+    _: KW_ONLY
+    relation: Neighbours = ADD_REMOVE
 
     def __post_init__(self) -> None:
+        if self.relation not in (ADD_REMOVE, REPLACE_ONE):
+            raise InvalidInput(f"unknown relation {self.relation!r}")
         if self.kind not in KINDS:
             raise InvalidInput(f"unknown event {self.kind!r}; one of {', '.join(KINDS)}")
         good = 0.0 < self.parameter < math.inf
@@ -70,12 +78,13 @@ class PrivacyEvent:
         inside = [] if self.kind == NOTHING else [f"{self.parameter:g}"]
         inside += [f"delta={self.delta:g}"] if self.delta else []
         inside += [f"rate={self.rate:g}"] if self.rate < 1.0 else []
+        inside += [self.relation] if self.relation != ADD_REMOVE else []
         return f"{self.count} x {self.kind}({', '.join(inside)})"
 
     @property
-    def once(self) -> tuple[str, float, float, float]:
+    def once(self) -> tuple[str, float, float, float, Neighbours]:
         """All but the count: equal for two events of one mechanism."""
-        return self.kind, self.parameter, self.delta, self.rate
+        return self.kind, self.parameter, self.delta, self.rate, self.relation
 
 
 Events = tuple[PrivacyEvent, ...]
@@ -84,15 +93,25 @@ Events = tuple[PrivacyEvent, ...]
 
 def listed(events: Iterable[PrivacyEvent]) -> list[list[Any]]:
     """The events as JSON."""
-    return [[e.kind, e.parameter, e.count, e.delta, e.rate] for e in events]
+    return [[e.kind, e.parameter, e.count, e.delta, e.rate, e.relation] for e in events]
 
 
 def read(items: Iterable[Iterable[Any]]) -> Events:
     """Inverse of :func:`listed`."""
     return tuple(
-        PrivacyEvent(kind, float(parameter), int(count), float(delta), rate=float(rate))
-        for kind, parameter, count, delta, rate in items
+        PrivacyEvent(
+            kind, float(parameter), int(count), float(delta), float(rate), relation=relation
+        )
+        for kind, parameter, count, delta, rate, relation in items
     )
+
+
+def relation_of(events: Iterable[PrivacyEvent]) -> Neighbours:
+    """The relation of all the events; NotApplicable for events of two."""
+    found = {event.relation for event in events if event.kind != NOTHING}
+    if len(found) > 1:
+        raise NotApplicable("one composition has one neighbouring relation")
+    return found.pop() if found else ADD_REMOVE
 
 
 def merged(events: Iterable[PrivacyEvent]) -> Events:
@@ -100,13 +119,13 @@ def merged(events: Iterable[PrivacyEvent]) -> Events:
 
     Two lists with the same ``merged`` form have the same truth.
     """
-    counts: dict[tuple[str, float, float, float], int] = {}
+    counts: dict[tuple[str, float, float, float, Neighbours], int] = {}
     for event in events:
         if event.kind != NOTHING:
             counts[event.once] = counts.get(event.once, 0) + event.count
     return tuple(
-        PrivacyEvent(kind, parameter, count, delta, rate=rate)
-        for (kind, parameter, delta, rate), count in sorted(counts.items())
+        PrivacyEvent(kind, parameter, count, delta, rate, relation=relation)
+        for (kind, parameter, delta, rate, relation), count in sorted(counts.items())
     )
 
 

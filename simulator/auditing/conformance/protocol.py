@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from simulator.auditing.conformance.events import PrivacyEvent
+from simulator.theory.events.units import ADD_REMOVE, Neighbours
 
 Question = Literal["epsilon", "delta"]
 Role = Literal["accountant", "filter", "odometer"]
@@ -77,6 +78,7 @@ class Subject:
         delta, an odometer the delta of its readings.
     claims : what the library claims to compute, in a sentence, with its place.
     kinds : the kinds of event that it takes.
+    relations : the neighbouring relations under which it takes them.
     documented : what the library documents of answers that are too small, or of conditions on the
         caller of a filter or odometer; or "".
     declines : words of the exceptions by which the library declines a question.
@@ -91,6 +93,7 @@ class Subject:
     make: Callable[..., Any]
     claims: str
     kinds: tuple[str, ...]
+    relations: tuple[Neighbours, ...] = (ADD_REMOVE,)
     documented: str = ""
     declines: tuple[str, ...] = ()
     remark: str = ""

@@ -15,6 +15,7 @@ from simulator.auditing.conformance.events import (
     Events,
     PrivacyEvent,
     merged,
+    relation_of,
 )
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import (
@@ -33,16 +34,19 @@ _SAMPLED_TOLERANCE = 1e-5
 """The width for a law without a transform, whose composition is slow."""
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
 _ONCE: dict[str, Callable[[PrivacyEvent], events.EventTree]] = {
-    GAUSSIAN: lambda event: events.gaussian(1.0, event.parameter),
-    LAPLACE: lambda event: events.laplace(1.0, event.parameter),
+    GAUSSIAN: lambda event: events.gaussian(1.0, unit(event).moves),
+    LAPLACE: lambda event: events.laplace(1.0, unit(event).moves),
     RANDOMIZED_RESPONSE: lambda event: events.randomized_response(event.parameter),
     PURE: lambda event: events.promise(PureDP(event.parameter)),
     APPROX: lambda event: events.promise(ApproxDP(event.parameter, event.delta)),
-    SUBSAMPLED_GAUSSIAN: lambda event: events.subsampled(
-        events.gaussian(1.0, event.parameter), event.rate
-    ),
+    SUBSAMPLED_GAUSSIAN: lambda event: events.sampled_sum(1.0, event.rate, unit(event).clip),
 }
 """The event of one round, by its kind."""
+
+
+def unit(event: PrivacyEvent) -> events.Unit:
+    """What neighbours differ by, with noise of deviation or scale 1."""
+    return events.Unit(event.relation, clip=event.parameter)
 
 
 def tree(event: PrivacyEvent) -> events.EventTree:
@@ -54,8 +58,9 @@ def tree(event: PrivacyEvent) -> events.EventTree:
 
 
 def account(rounds: Sequence[PrivacyEvent]) -> events.Account:
-    """All of the rounds, under add-or-remove-one."""
-    return events.Account(events.compose(*map(tree, rounds)) if rounds else events.nothing())
+    """All of the rounds, under their relation."""
+    composed = events.compose(*map(tree, rounds)) if rounds else events.nothing()
+    return events.Account(composed, relation_of(rounds))
 
 
 class Truth:

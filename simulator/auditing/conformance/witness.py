@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -32,6 +32,7 @@ from simulator.auditing.conformance.events import (
     merged,
 )
 from simulator.foundations.errors import NotApplicable
+from simulator.theory.events.units import REPLACE_ONE
 
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
 _DIGITS = 60
@@ -54,7 +55,7 @@ def delta_at(events: Sequence[PrivacyEvent], epsilon: float) -> Second:
 
     Raises NotApplicable without a second computation.
     """
-    rounds = merged(events)
+    rounds = tuple(map(_moved, merged(events)))
     if not rounds:
         return Second(0.0, "nothing is released")
     if epsilon == math.inf:
@@ -70,9 +71,16 @@ def delta_at(events: Sequence[PrivacyEvent], epsilon: float) -> Second:
         value = -math.expm1(_log_kept(rounds)) + math.exp(_log_kept(rounds)) * core
         method = "direct convolution of randomized responses, losses rounded down: a lower end"
         return Second(value, method)
-    if kinds == {SUBSAMPLED_GAUSSIAN} and terms == 2:
+    if kinds == {SUBSAMPLED_GAUSSIAN} and terms == 2 and rounds[0].relation != REPLACE_ONE:
         return _sampled_once(rounds[0], epsilon)
     return _contour(rounds, epsilon)
+
+
+def _moved(event: PrivacyEvent) -> PrivacyEvent:
+    """The event with what a replaced record moves, from -C to C, as its parameter."""
+    if event.relation != REPLACE_ONE or event.kind not in (GAUSSIAN, LAPLACE):
+        return event
+    return replace(event, parameter=2.0 * event.parameter)
 
 
 def epsilon_at(events: Sequence[PrivacyEvent], delta: float, near: float) -> Second:
@@ -226,8 +234,16 @@ def _log_transform(event: PrivacyEvent, sign: int) -> Callable[[np.ndarray], np.
         )
     y = np.linspace(-12.0, 12.0 + p, 1600)
     log_absent = -y * y / 2.0 - math.log(math.sqrt(2.0 * math.pi)) + math.log(y[1] - y[0])
-    loss = np.logaddexp(math.log1p(-event.rate), math.log(event.rate) + p * y - p * p / 2.0)
-    start, loss = (log_absent + loss, loss) if sign > 0 else (log_absent, -loss)
+
+    def mixed(at: np.ndarray) -> np.ndarray:
+        logs = math.log1p(-event.rate), math.log(event.rate) + p * at - p * p / 2.0
+        return np.asarray(np.logaddexp(*logs))
+
+    loss = mixed(y)
+    if event.relation == REPLACE_ONE:  # p against -p: one loss in both directions
+        start, loss = log_absent + loss, loss - mixed(-y)
+    else:
+        start, loss = (log_absent + loss, loss) if sign > 0 else (log_absent, -loss)
 
     def by_quadrature(z: np.ndarray) -> np.ndarray:
         parts = [

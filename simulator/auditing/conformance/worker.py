@@ -53,6 +53,7 @@ class Session:
                 "role": s.role,
                 "claims": s.claims,
                 "kinds": list(s.kinds),
+                "relations": list(s.relations),
                 "documented": s.documented,
                 "declines": list(s.declines),
                 "remark": s.remark,

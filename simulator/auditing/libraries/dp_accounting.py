@@ -16,24 +16,28 @@ from simulator.auditing.conformance.events import (
     RANDOMIZED_RESPONSE,
     SUBSAMPLED_GAUSSIAN,
     PrivacyEvent,
+    relation_of,
 )
 from simulator.auditing.conformance.protocol import Library, Question, Subject
 from simulator.foundations.errors import NotApplicable
+from simulator.theory.events.units import ADD_REMOVE, REPLACE_ONE
 
+_RELATIONS = (ADD_REMOVE, REPLACE_ONE)
+_DECLINES = ("neighboring_relation must be",)
 _EVENTS = (GAUSSIAN, LAPLACE, RANDOMIZED_RESPONSE, SUBSAMPLED_GAUSSIAN, NOTHING)
 
 
 def _relation(events: Sequence[PrivacyEvent]) -> str:
     """The neighbouring relation under which the library takes these events.
 
-    Randomized response is defined for replacing a record; everything else here is stated for adding
-    or removing one. Raises NotApplicable for a mixture of the two.
+    Randomized response is defined for replacing a record. Raises NotApplicable for a composition
+    with others that are stated for adding or removing one.
     """
     kinds = {event.kind for event in events} - {NOTHING}
-    if RANDOMIZED_RESPONSE in kinds:
-        if len(kinds) > 1:
-            raise NotApplicable("randomized response is accounted for under replace-one alone")
+    if relation_of(events) == REPLACE_ONE or kinds == {RANDOMIZED_RESPONSE}:
         return "REPLACE_ONE"
+    if RANDOMIZED_RESPONSE in kinds:
+        raise NotApplicable("randomized response is accounted for under replace-one alone")
     return "ADD_OR_REMOVE_ONE"
 
 
@@ -190,6 +194,8 @@ def load() -> list[Subject]:
             " where rounding is pessimistic, as it is by default"
             " (PrivacyLossDistribution.get_epsilon_for_delta)",
             kinds=_EVENTS,
+            relations=_RELATIONS,
+            declines=_DECLINES,
             remark="the branch of _maybe_compose for RandomizedResponseDpEvent composes it once, "
             "whatever the count; the branches of the other events apply self_compose(count). "
             "Losses are rounded up, but convolved by Fourier transform in doubles, whose error in "
@@ -200,8 +206,11 @@ def load() -> list[Subject]:
             name="RdpAccountant",
             role="accountant",
             make=partial(ByEvents, "rdp"),
-            claims="an upper bound by Proposition 12 of Canonne, Kamath and Steinke 2020",
+            claims="an upper bound by Proposition 12 of Canonne, Kamath and Steinke 2020; its "
+            "GaussianDpEvent has the noise over C, the norm of one record's value",
             kinds=_EVENTS,
+            relations=_RELATIONS,
+            declines=_DECLINES,
             snippet=partial(_program, "rdp", "RdpAccountant"),
         ),
         Subject(

@@ -25,6 +25,7 @@ from simulator.theory import (
     bound,
     parse_filter,
 )
+from simulator.theory.events.units import ADD_REMOVE, REPLACE_ONE
 
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE, NOTHING)
 _BOUNDS = ("advanced-tight-mean", "kairouz-oh-viswanath-3.5", "zcdp-canonne-kamath-steinke")
@@ -108,6 +109,7 @@ def load() -> list[Subject]:
             make=ComposedLoss,
             claims="a certified upper end (Account)",
             kinds=(GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, *_RESPONSES[:3]),
+            relations=(ADD_REMOVE, REPLACE_ONE),
         )
     ]
     for name in _BOUNDS:
@@ -119,6 +121,7 @@ def load() -> list[Subject]:
                 make=partial(ByBound, name),
                 claims="a certified upper end (bound)",
                 kinds=(*_RESPONSES[:3], *gaussian),
+                relations=(ADD_REMOVE, REPLACE_ONE),
             )
         )
     for kind in ("sum", "rogers", "whitehouse", "zcdp", "renyi"):

@@ -16,10 +16,11 @@ import numpy as np
 from simulator.analysis.searches import worst_case
 from simulator.auditing.conformance.accountants import Truths
 from simulator.auditing.conformance.compositions import Case, cases
-from simulator.auditing.conformance.events import NOTHING
+from simulator.auditing.conformance.events import NOTHING, relation_of
 from simulator.auditing.conformance.truth import Truth
 from simulator.foundations.seeds import Stream, generator
 from simulator.theory import Bracket, FiniteLaw
+from simulator.theory.events.units import ADD_REMOVE
 
 SEEDS = range(201, 209)
 """Of the compositions, 276 each."""
@@ -79,7 +80,8 @@ def composition_cases() -> list[Case]:
     for seed in SEEDS:
         for case in sorted(cases(seed), key=lambda case: case.name):
             name = f"{case.name}-{seed}"
-            if "/" not in name:  # which marks another form of the same composition
+            # a slash marks another form of the same composition
+            if "/" not in name and relation_of(case.events) == ADD_REMOVE:
                 found.setdefault(
                     (case.events, case.delta), Case(name, case.events, case.delta, name)
                 )

@@ -15,6 +15,7 @@ from simulator.mechanisms.base import ScalarMechanism
 from simulator.mechanisms.post_processed import TableMechanism
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.theory.events import promise, select
+from simulator.theory.events.units import ONE_RECORD
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.guarantees.run_counts import (
@@ -126,7 +127,7 @@ def best_of_guarantee(guarantee: Guarantee, runs: RunCount) -> Guarantee:
             return ApproxDP((guarantee.epsilon + growth) * _UP, delta)
     elif isinstance(runs, NegativeBinomialRuns | PoissonRuns) and runs.mean >= 1.0:
         shape = runs.shape if isinstance(runs, NegativeBinomialRuns) else math.inf
-        (found,) = select(promise(guarantee), runs.mean, shape).resolved("add-remove")
+        (found,) = select(promise(guarantee), runs.mean, shape).resolved(ONE_RECORD)
         return found.guarantees[-1]
     elif isinstance(runs, FixedRuns) and runs.number == 1:
         return guarantee

@@ -24,6 +24,7 @@ from simulator.theory.events.noise_leaves import (
 )
 from simulator.theory.events.sampling import SampledWithReplacementEvent, SubsampledEvent
 from simulator.theory.events.selection import SelectedEvent
+from simulator.theory.events.sums import SampledSumEvent
 from simulator.theory.events.tree import (
     ComposedEvent,
     EventRounds,
@@ -31,6 +32,7 @@ from simulator.theory.events.tree import (
     RepeatedEvent,
     compose,
 )
+from simulator.theory.events.units import Unit
 
 above_threshold = AboveThresholdEvent
 discrete = DiscreteEvent
@@ -42,6 +44,7 @@ laplace = LaplaceEvent
 nothing = NothingEvent
 promise = PromiseEvent
 randomized_response = RandomizedResponseEvent
+sampled_sum = SampledSumEvent
 sampled_with_replacement = SampledWithReplacementEvent
 select = SelectedEvent
 self_compose = RepeatedEvent
@@ -65,11 +68,13 @@ __all__ = [
     "PromiseEvent",
     "RandomizedResponseEvent",
     "RepeatedEvent",
+    "SampledSumEvent",
     "SampledWithReplacementEvent",
     "SelectedEvent",
     "StaircaseEvent",
     "SubsampledEvent",
     "TreeAggregationEvent",
+    "Unit",
     "above_threshold",
     "compose",
     "discrete",
@@ -84,6 +89,7 @@ __all__ = [
     "promise",
     "randomized_response",
     "read_account",
+    "sampled_sum",
     "sampled_with_replacement",
     "select",
     "self_compose",

@@ -31,16 +31,14 @@ from simulator.theory.bracket import Bracket, Brackets, brackets_at
 from simulator.theory.events.leaves import NothingEvent, PromiseEvent
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
-    ADD_REMOVE,
     ComposedEvent,
     EventRounds,
     EventTree,
-    Neighbours,
     RepeatedEvent,
     check_event,
-    check_relation,
     compose,
 )
+from simulator.theory.events.units import ADD_REMOVE, Neighbours, Unit
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -71,14 +69,26 @@ class Account:
     from round to round, which may get more. Raises
     InvalidInput for an invalid event or relation; the answers raise NotApplicable where a node of
     the tree has no theorem.
+
+    Attributes
+    ----------
+    event : a sensitivity in it is what one record moves under the relation.
+    relation : what neighbours are, see :class:`~simulator.theory.events.units.Unit`.
+    records : of the group in which they differ.
     """
 
     event: EventTree = _NOTHING
     relation: Neighbours = ADD_REMOVE
+    records: int = 1
 
     def __post_init__(self) -> None:
         check_event(self.event)
-        check_relation(self.relation)
+        object.__setattr__(self, "records", self.unit.records)
+
+    @property
+    def unit(self) -> Unit:
+        """What neighbours differ by; its clip is 1, as the events state what a record moves."""
+        return Unit(self.relation, self.records)
 
     def then(self, event: EventTree | Guarantee | str, count: int = 1) -> Account:
         """The account with ``count`` more rounds of ``event``.
@@ -97,7 +107,7 @@ class Account:
     @cached_property
     def rounds(self) -> tuple[EventRounds, ...]:
         """The rounds of the tree. Raises InvalidInput for a parameter above LARGEST_PARAMETER."""
-        found = tuple(self.event.resolved(self.relation))
+        found = tuple(self.event.resolved(self.unit))
         for part in found:
             for name in ("epsilon", "mu", "rho"):
                 value = getattr(part.guarantees[0], name, 0.0)
@@ -205,17 +215,20 @@ class Account:
 
     def to_json(self) -> str:
         """One line of JSON, from which :meth:`from_json` makes an equal account."""
-        return written("event", {"relation": self.relation, "event": EVENTS.write(self.event)})
+        group = {} if self.records == 1 else {"records": self.records}
+        unit = {"relation": self.relation, **group}
+        return written("event", {**unit, "event": EVENTS.write(self.event)})
 
     @classmethod
     def from_json(cls, text: str) -> Account:
-        """Inverse of :meth:`to_json`; the relation is add-remove by default.
+        """Inverse of :meth:`to_json`; the unit is one record that is added or removed by default.
 
         Raises InvalidInput with the path of what is wrong.
         """
         found = members_of(text, "event", ("event",))
         relation = found["relation"].text() if "relation" in found else ADD_REMOVE
-        return cls(EVENTS.read(found["event"]), relation)  # type: ignore[arg-type]
+        records = found["records"].whole() if "records" in found else 1
+        return cls(EVENTS.read(found["event"]), relation, records)  # type: ignore[arg-type]
 
     def compare(
         self,

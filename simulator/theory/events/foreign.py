@@ -21,21 +21,25 @@ from simulator.theory.events.leaves import (
 from simulator.theory.events.noise_leaves import DiscreteLaplaceEvent, GaussianMixtureEvent
 from simulator.theory.events.sampling import SampledWithReplacementEvent, SubsampledEvent
 from simulator.theory.events.selection import ORDERS, SelectedEvent
+from simulator.theory.events.sums import SampledSumEvent
 from simulator.theory.events.tree import (
-    ADD_REMOVE,
-    REPLACE_ONE,
     ComposedEvent,
     EventTree,
-    Neighbours,
     RepeatedEvent,
-    check_relation,
     ratio_up,
+)
+from simulator.theory.events.units import (
+    ADD_REMOVE,
+    PRESENT_OR_NOT,
+    REPLACE_ONE,
+    Neighbours,
+    Unit,
 )
 from simulator.theory.guarantees.renyi import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, several
 
-Read = Callable[[Any, Neighbours, str], EventTree]
+Read = Callable[[Any, Unit, str], EventTree]
 
 
 def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
@@ -71,28 +75,28 @@ def read_account(text: str) -> Account:
     return from_opacus(history) if isinstance(history, list) else Account.from_json(text)
 
 
-def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account:
+def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE, records: int = 1) -> Account:
     """The composition of a ``dp_accounting.DpEvent`` of version 0.6, under ``relation``.
 
     The events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians, RandomizedResponse
-    (under replace-one, as in that library), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
-    PoissonSampled, SampledWithoutReplacement, SampledWithReplacement (of pure differential
-    privacy), TruncatedSubsampledGaussian (where all records fit a batch), RandomAllocation (of its
-    later versions), Composed and SelfComposed are read.
+    (under replace-one), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect, PoissonSampled,
+    SampledWithoutReplacement, SampledWithReplacement (of pure differential privacy),
+    TruncatedSubsampledGaussian, RandomAllocation (of its later versions), Composed and SelfComposed
+    are read. ``records`` are those of a group in which neighbours differ.
 
     A noise multiplier of that library is the noise over C, a bound on the norm of one record's
-    value. A record that is added or removed moves a sum by C, and one that is replaced by 2C: so a
-    Gaussian of multiplier s has mu = 1/s under add-remove and 2/s under replace-one. Trees and
-    mixtures are stated for a record that is there or not, and refused under replace-one.
+    value, so the unit here has clip 1: a Gaussian of multiplier s has mu = 1/s under add-remove and
+    2/s under replace-one. Trees and mixtures are stated for a record that is there or not, and
+    refused under replace-one. Randomized response says nothing of the answer for a special record,
+    and is refused under replace-special.
 
     Raises InvalidInput for a value that is not a DpEvent or an event without privacy, and
     NotApplicable for any other event; each names the event and its path.
     """
-    check_relation(relation)
-    return Account(_read(event, relation, "event"), relation)
+    return Account(_read(event, Unit(relation), "event"), relation, records)
 
 
-def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
+def _read(event: Any, unit: Unit, path: str) -> EventTree:
     name = type(event).__name__
     if not any(base.__name__ == "DpEvent" for base in type(event).__mro__):
         raise InvalidInput(f"{path}: {event!r:.80} is not a DpEvent of dp_accounting")
@@ -103,7 +107,7 @@ def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
         raise NotApplicable(f"{path}: {name} is not read here; these are: {known}")
     path = f"{path} ({name})"
     try:
-        return _READERS[name](event, relation, path)
+        return _READERS[name](event, unit, path)
     except InvalidInput as error:
         message = str(error)
         raise InvalidInput(
@@ -111,27 +115,23 @@ def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
         ) from None
 
 
-def _moved(relation: Neighbours) -> float:
-    """By how many C a sum of values of norm at most C differs between neighbours."""
-    return 2.0 if relation == REPLACE_ONE else 1.0
-
-
-def _require_add_remove(what: str, relation: Neighbours, path: str) -> None:
-    if relation != ADD_REMOVE:
+def _require_present_or_not(what: str, unit: Unit, path: str) -> None:
+    if unit.relation not in PRESENT_OR_NOT:
         raise NotApplicable(
             f"{path}: {what} is stated for a record that is there or not: it has a meaning under "
-            f"{ADD_REMOVE} only, not under {relation}"
+            f"{' and '.join(PRESENT_OR_NOT)} only, not under {unit.relation}"
         )
 
 
 _WITHOUT_PRIVACY = ("NonPrivateDpEvent",)
 
 
-def _randomized_response(event: Any, relation: Neighbours, path: str) -> EventTree:
+def _randomized_response(event: Any, unit: Unit, path: str) -> EventTree:
     """Randomized response with odds (1 - p + p/k) / (p/k) = 1 + k (1 - p)/p of the truth."""
-    if relation != REPLACE_ONE:
+    if unit.relation != REPLACE_ONE:
         raise NotApplicable(
-            f"{path}: randomized response has a theorem under {REPLACE_ONE} only, not {relation}"
+            f"{path}: randomized response has a meaning under {REPLACE_ONE} only, not under "
+            f"{unit.relation}: it gives no answer for a record that is not there"
         )
     noise, buckets = float(event.noise_parameter), count("num_buckets", event.num_buckets)
     if not 0.0 <= noise <= 1.0:
@@ -144,7 +144,7 @@ def _randomized_response(event: Any, relation: Neighbours, path: str) -> EventTr
     return RandomizedResponseEvent(above(math.log1p(odds) * (1.0 + 2.0**-50)), buckets)
 
 
-def _zcdp(event: Any, relation: Neighbours, path: str) -> EventTree:
+def _zcdp(event: Any, unit: Unit, path: str) -> EventTree:
     """(xi, rho)-zCDP is (a, xi + rho a)-Renyi DP at every order a."""
     rho, xi = nonnegative("rho", event.rho), nonnegative("xi", event.xi)
     if xi == 0.0:
@@ -152,17 +152,17 @@ def _zcdp(event: Any, relation: Neighbours, path: str) -> EventTree:
     return PromiseEvent(RenyiDP(ORDERS, tuple(above(xi + above(rho * a)) for a in ORDERS)))
 
 
-def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
-    _require_add_remove("the sensitivity of a tree", relation, path)
+def _tree(event: Any, unit: Unit, path: str) -> EventTree:
+    _require_present_or_not("the sensitivity of a tree", unit, path)
     counts = event.step_counts
     steps = (counts,) if isinstance(counts, int) else tuple(counts)
     kept = tuple(each for each in steps if each != 0)
     return TreeAggregationEvent(float(event.noise_multiplier), kept) if kept else NothingEvent()
 
 
-def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
+def _mixture(event: Any, unit: Unit, path: str) -> EventTree:
     """A mixture; equal sensitivities are merged, those of weight 0 left out."""
-    _require_add_remove("a mixture of sensitivities", relation, path)
+    _require_present_or_not("a mixture of sensitivities", unit, path)
     weights: dict[float, float] = {}
     for shift, weight in zip(event.sensitivities, event.sampling_probs, strict=True):
         if weight != 0.0:
@@ -172,26 +172,26 @@ def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
     return GaussianMixtureEvent(event.standard_deviation, tuple(weights), tuple(weights.values()))
 
 
-def _without_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
+def _without_replacement(event: Any, unit: Unit, path: str) -> EventTree:
     size = count("source_dataset_size", event.source_dataset_size)
     drawn = count("sample_size", event.sample_size, 0)
     if drawn > size:
         raise InvalidInput(f"a sample of {drawn} cannot be drawn from a population of {size}")
-    inner = _read(event.event, relation, f"{path}.event")
+    inner = _read(event.event, unit, f"{path}.event")
     rate = ratio_up(float(drawn), float(size)) if drawn else 0.0
     return SubsampledEvent(inner, min(rate, 1.0), "without_replacement")
 
 
-def _with_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
-    inner = _read(event.event, relation, f"{path}.event")
+def _with_replacement(event: Any, unit: Unit, path: str) -> EventTree:
+    inner = _read(event.event, unit, f"{path}.event")
     drawn = count("sample_size", event.sample_size, 0)
     size = count("source_dataset_size", event.source_dataset_size)
     return SampledWithReplacementEvent(inner, drawn, size) if drawn else NothingEvent()
 
 
-def _allocated(event: Any, relation: Neighbours, path: str) -> EventTree:
+def _allocated(event: Any, unit: Unit, path: str) -> EventTree:
     selected = count("num_selected", event.num_selected, 0)
-    inner = _read(event.event, relation, f"{path}.event")
+    inner = _read(event.event, unit, f"{path}.event")
     if not selected:
         return NothingEvent()
     events = Added("events")
@@ -202,51 +202,56 @@ def _allocated(event: Any, relation: Neighbours, path: str) -> EventTree:
     return cast(EventTree, events["random_allocation"](inner, event.num_steps, selected))
 
 
-def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:
-    """Poisson sampling with truncated batches, where no batch can be truncated."""
-    size, most = count("dataset_size", event.dataset_size, 0), event.truncated_batch_size
+def _truncated(event: Any, unit: Unit, path: str) -> EventTree:
+    """Poisson sampling with truncated batches; the size is that of the larger database."""
+    size = count("dataset_size", event.dataset_size, 0)
+    most = count("truncated_batch_size", event.truncated_batch_size, 0)
     rate = float(event.sampling_probability)
-    if size == 0 or count("truncated_batch_size", most, 0) == 0 or rate == 0.0:
+    if size == 0 or most == 0 or rate == 0.0:
         return NothingEvent()
-    if most < size:
-        raise NotApplicable(f"{path}: no law is known for batches of {size} records cut to {most}")
-    noise = GaussianEvent(float(event.noise_multiplier), _moved(relation))
-    return SubsampledEvent(noise, rate)
+    noise = float(event.noise_multiplier)
+    return SampledSumEvent(noise, rate, unit.clip, batch=most, size=size)
+
+
+def _poisson(event: Any, unit: Unit, path: str) -> EventTree:
+    """A Poisson sample; the values of a Gaussian are clipped to the unit's norm."""
+    inner, rate = event.event, float(event.sampling_probability)
+    if type(inner).__name__ == "GaussianDpEvent" and unit.relation == REPLACE_ONE:
+        _read(inner, unit, f"{path}.event")  # refuses what is no Gaussian
+        return SampledSumEvent(float(inner.noise_multiplier), rate, unit.clip)
+    return SubsampledEvent(_read(inner, unit, f"{path}.event"), rate)
 
 
 _READERS: dict[str, Read] = {
-    "NoOpDpEvent": lambda event, relation, path: NothingEvent(),
-    "GaussianDpEvent": lambda event, relation, path: GaussianEvent(
-        float(event.noise_multiplier), _moved(relation)
+    "NoOpDpEvent": lambda event, unit, path: NothingEvent(),
+    "GaussianDpEvent": lambda event, unit, path: GaussianEvent(
+        float(event.noise_multiplier), unit.moves
     ),
-    "LaplaceDpEvent": lambda event, relation, path: LaplaceEvent(
-        float(event.noise_multiplier), _moved(relation)
+    "LaplaceDpEvent": lambda event, unit, path: LaplaceEvent(
+        float(event.noise_multiplier), unit.moves
     ),
-    "DiscreteLaplaceDpEvent": lambda event, relation, path: DiscreteLaplaceEvent(
-        float(event.noise_parameter), event.sensitivity * int(_moved(relation))
+    "DiscreteLaplaceDpEvent": lambda event, unit, path: DiscreteLaplaceEvent(
+        float(event.noise_parameter), event.sensitivity * int(unit.moves)
     ),
     "MixtureOfGaussiansDpEvent": _mixture,
     "RandomizedResponseDpEvent": _randomized_response,
     "ZCDpEvent": _zcdp,
     "SingleEpochTreeAggregationDpEvent": _tree,
-    "RepeatAndSelectDpEvent": lambda event, relation, path: SelectedEvent(
-        _read(event.event, relation, f"{path}.event"), float(event.mean), float(event.shape)
+    "RepeatAndSelectDpEvent": lambda event, unit, path: SelectedEvent(
+        _read(event.event, unit, f"{path}.event"), float(event.mean), float(event.shape)
     ),
-    "PoissonSampledDpEvent": lambda event, relation, path: SubsampledEvent(
-        _read(event.event, relation, f"{path}.event"), float(event.sampling_probability)
-    ),
+    "PoissonSampledDpEvent": _poisson,
     "SampledWithoutReplacementDpEvent": _without_replacement,
     "SampledWithReplacementDpEvent": _with_replacement,
     "TruncatedSubsampledGaussianDpEvent": _truncated,
     "RandomAllocationDpEvent": _allocated,
-    "ComposedDpEvent": lambda event, relation, path: ComposedEvent(
+    "ComposedDpEvent": lambda event, unit, path: ComposedEvent(
         tuple(
-            _read(each, relation, f"{path}.events[{place}]")
-            for place, each in enumerate(event.events)
+            _read(each, unit, f"{path}.events[{place}]") for place, each in enumerate(event.events)
         )
     ),
-    "SelfComposedDpEvent": lambda event, relation, path: RepeatedEvent(
-        _read(event.event, relation, f"{path}.event"), event.count
+    "SelfComposedDpEvent": lambda event, unit, path: RepeatedEvent(
+        _read(event.event, unit, f"{path}.event"), event.count
     ),
 }
 """The reader of each event, by the name of its class."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -59,6 +59,12 @@ def in_range(guarantee: BoundedRange) -> EventRounds:
     return EventRounds(law, (guarantee,), others=(pure,), attained=guarantee)
 
 
+def times_up(number: float, size: int) -> float:
+    """The product, rounded up where it may not be exact."""
+    product = number * size
+    return product if size & (size - 1) == 0 else above(product)
+
+
 def rounded_up(found: Guarantee) -> Guarantee:
     """The guarantee with each parameter raised by more than its rounding error."""
     values = (float(getattr(found, each.name)) for each in fields(found))
@@ -72,6 +78,10 @@ class NothingEvent(Leaf):
     kind: ClassVar[str] = "nothing"
 
     def once(self) -> EventRounds:
+        """A round that loses nothing."""
+        return NOTHING_LOST
+
+    def in_group(self, size: int) -> EventRounds:
         """A round that loses nothing."""
         return NOTHING_LOST
 
@@ -98,6 +108,10 @@ class GaussianEvent(Leaf):
         """The Gaussian pair at mu."""
         return keeping(GaussianDP(self.mu))
 
+    def in_group(self, size: int) -> EventRounds:
+        """The pair of a sum that the records of the group move together."""
+        return replace(self, sensitivity=times_up(self.sensitivity, size)).once()
+
 
 @dataclass(frozen=True)
 class LaplaceEvent(Leaf):
@@ -120,6 +134,10 @@ class LaplaceEvent(Leaf):
     def once(self) -> EventRounds:
         """The Laplace pair at epsilon."""
         return EventRounds(LaplaceLaw(self.epsilon), (PureDP(self.epsilon),), exact=True)
+
+    def in_group(self, size: int) -> EventRounds:
+        """The pair of a sum that the records of the group move together."""
+        return replace(self, sensitivity=times_up(self.sensitivity, size)).once()
 
 
 @dataclass(frozen=True)
@@ -295,3 +313,7 @@ class TreeAggregationEvent(Leaf):
         elif root > 1.0:
             mu = above(mu * root)
         return keeping(GaussianDP(mu))
+
+    def in_group(self, size: int) -> EventRounds:
+        """The pair of records that are all in the first leaf."""
+        return replace(self, sensitivity=times_up(self.sensitivity, size)).once()

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import flag
 from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent, keeping
 from simulator.theory.events.tree import (
-    ADD_REMOVE,
     EventRounds,
     Leaf,
-    Neighbours,
     ratio_up,
     refuse,
 )
+from simulator.theory.events.units import PRESENT_OR_NOT, Unit
 from simulator.theory.guarantees.discrete_gaussian import DiscreteGaussianDP
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.pure import PureDP
@@ -58,6 +57,10 @@ class DiscreteGaussianEvent(Leaf):
         mu = GaussianEvent(self.sigma, float(self.sensitivity)).mu
         return EventRounds(law, (GaussianDP(mu),), exact=True)
 
+    def in_group(self, size: int) -> EventRounds:
+        """The pair of a sum that the records of the group move together."""
+        return replace(self, sensitivity=self.sensitivity * size).once()
+
 
 @dataclass(frozen=True)
 class DiscreteLaplaceEvent(Leaf):
@@ -82,6 +85,10 @@ class DiscreteLaplaceEvent(Leaf):
         law = make(self.epsilon_per_unit, self.sensitivity)
         promise = PureDP(self.epsilon_per_unit * self.sensitivity * ROUNDED_UP)
         return EventRounds(law, (promise,), exact=True)
+
+    def in_group(self, size: int) -> EventRounds:
+        """The pair of a sum that the records of the group move together."""
+        return replace(self, sensitivity=self.sensitivity * size).once()
 
 
 @dataclass(frozen=True)
@@ -108,9 +115,9 @@ class StaircaseEvent(Leaf):
 class GaussianMixtureEvent(Leaf):
     """Noise N(0, sigma^2) on an answer that Alice's record moves by a random sensitivity.
 
-    Its pair is known under add-remove. Replacing her record changes both laws, so under replace-one
-    only a single sensitivity (Gaussian noise) has a theorem here. Its guarantee is that of the
-    largest sensitivity.
+    Its pair is known where her record's value is there, or 0 is. Replacing her record changes both
+    laws, so under replace-one only a single sensitivity (Gaussian noise) has a theorem here. Its
+    guarantee is that of the largest sensitivity.
 
     Raises NotApplicable for more than 256 sensitivities. Source: see
     :class:`simulator.theory.GaussianMixtureLaw`.
@@ -132,14 +139,14 @@ class GaussianMixtureEvent(Leaf):
             )
         self.once()
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """The round; raises NotApplicable for a random sensitivity under another relation."""
-        if relation != ADD_REMOVE and len(self.sensitivities) > 1:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
+        """The round; raises NotApplicable for a random sensitivity of a replaced record."""
+        if unit.relation not in PRESENT_OR_NOT and len(self.sensitivities) > 1:
             raise refuse(
-                path, self, f"a random sensitivity has a theorem under {ADD_REMOVE} only, "
-                f"not under {relation}"
+                path, self, "a random sensitivity has a theorem under "
+                f"{' and '.join(PRESENT_OR_NOT)} only, not under {unit.relation}"
             )  # fmt: skip
-        yield from super().resolved(relation, path)
+        yield from super().resolved(unit, path)
 
     def once(self) -> EventRounds:
         """The pair of a Gaussian mixture and a Gaussian, exact."""

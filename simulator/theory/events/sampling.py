@@ -11,13 +11,11 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite
 from simulator.theory.events.leaves import NOTHING_LOST, keeping, rounded_up
 from simulator.theory.events.tree import (
-    ADD_REMOVE,
-    REPLACE_ONE,
     EventRounds,
     EventTree,
-    Neighbours,
     refuse,
 )
+from simulator.theory.events.units import PRESENT_OR_NOT, REPLACE_ONE, Unit
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
@@ -26,13 +24,15 @@ from simulator.theory.guarantees.transforms import sampled_with_replacement
 from simulator.theory.guarantees.transforms import subsampled as subsampled_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.gaussian_mixture import binomial_mixture
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.outward import above, below, sum_bracket
 from simulator.theory.parameters import count
 
 Sampling = Literal["poisson", "without_replacement"]
 
-_HAS_THEOREM: dict[str, Neighbours] = {"poisson": ADD_REMOVE, "without_replacement": REPLACE_ONE}
+_HAS_THEOREM = {"poisson": PRESENT_OR_NOT, "without_replacement": (REPLACE_ONE,)}
+_NAMES_CLIP = "sampled_sum says what a record is clipped at, and has one"
 _UP = 1.0 + 2.0**-45
 
 
@@ -43,7 +43,10 @@ class SubsampledEvent(EventTree):
     A new sample is drawn for each repetition.
 
     ``poisson`` keeps every record independently with probability ``rate``; its pair is known under
-    add-remove. ``without_replacement`` draws the share ``rate`` of the records; its pair, and the
+    add-remove and replace-special; where records are replaced, it depends on what they are clipped
+    at, which :class:`~simulator.theory.events.sums.SampledSumEvent` states. Of a group, as many
+    records as a binomial law says are in the sample of a Gaussian: the exact pair is then a mixture
+    of Gaussians. ``without_replacement`` draws the share ``rate`` of the records; its pair, and the
     sensitivity inside, are under replace-one. That pair dominates, but no two databases attain it
     above and below epsilon = 0 at once, so only upper ends are certain.
 
@@ -67,14 +70,15 @@ class SubsampledEvent(EventTree):
             words = " or ".join(_HAS_THEOREM)
             raise InvalidInput(f"sampling must be {words}, not {self.sampling!r}")
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """The rounds of the event on a sample; raises NotApplicable without a theorem."""
         known = _HAS_THEOREM[self.sampling]
         where = f"{path} ({self.kind})"
-        if relation != known and 0.0 < self.rate < 1.0:
+        if unit.relation not in known and 0.0 < self.rate < 1.0:
+            more = f"; {_NAMES_CLIP}" if self.sampling == "poisson" else ""
             raise refuse(
-                path, self, f"{self.sampling} sampling has a theorem under {known} only, "
-                f"not under {relation}"
+                path, self, f"{self.sampling} sampling has a theorem under {' and '.join(known)} "
+                f"only, not under {unit.relation}{more}"
             )  # fmt: skip
         inner, rate = self.event, self.rate
         path = f"{path}.event"
@@ -82,13 +86,30 @@ class SubsampledEvent(EventTree):
             rate = rate if inner.rate == 1.0 else min(above(rate * inner.rate), rate)
             rate = 0.0 if inner.rate == 0.0 else rate
             inner, path = inner.event, f"{path}.event"
-        parts = list(inner.resolved(relation, path))
+        parts = list(inner.resolved(unit if rate == 1.0 else unit.once, path))
         if rate == 1.0:
             yield from parts
         elif rate == 0.0:
             yield _at(NOTHING_LOST, where)
         else:
-            yield _at(self._sampled(single_round(parts, path, inner), rate), where)
+            once = single_round(parts, path, inner)
+            if unit.records > 1:
+                yield _at(self._of_group(once, rate, unit, path), where)
+            else:
+                yield _at(self._sampled(once, rate), where)
+
+    def _of_group(self, once: EventRounds, rate: float, unit: Unit, path: str) -> EventRounds:
+        """The round where as many of the group as a binomial law says are in the sample."""
+        if once.law == NOTHING_LOST.law:
+            return NOTHING_LOST
+        if not (self.sampling == "poisson" and isinstance(once.law, GaussianLaw)):
+            raise refuse(
+                path, self, f"under {unit} a sample has a theorem for Gaussian noise on a Poisson "
+                "sample only"
+            )  # fmt: skip
+        law = binomial_mixture(once.law.mu, unit.records, rate)
+        whole = GaussianDP(above(max(law.sensitivities)))
+        return EventRounds(law, (whole,), exact=once.exact)
 
     def _sampled(self, once: EventRounds, rate: float) -> EventRounds:
         """The round on a sample; it also keeps its guarantees without sampling."""
@@ -159,14 +180,14 @@ class SampledWithReplacementEvent(EventTree):
         object.__setattr__(self, "drawn", count("drawn", self.drawn))
         object.__setattr__(self, "records", count("records", self.records))
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """The rounds of the event on a sample drawn with replacement; raises NotApplicable."""
-        if relation != REPLACE_ONE:
+        if unit.relation != REPLACE_ONE or unit.records > 1:
             raise refuse(
                 path, self, f"sampling with replacement has a theorem under {REPLACE_ONE} only, "
-                f"not under {relation}"
+                f"not under {unit}"
             )  # fmt: skip
-        parts = self.event.resolved(relation, f"{path}.event")
+        parts = self.event.resolved(unit, f"{path}.event")
         epsilon = sum_bracket((part.guarantees[0].pure_epsilon, part.count) for part in parts).upper
         if math.isinf(epsilon):
             raise refuse(

@@ -14,9 +14,9 @@ from simulator.theory.events.leaves import NOTHING_LOST
 from simulator.theory.events.tree import (
     EventRounds,
     EventTree,
-    Neighbours,
     refuse,
 )
+from simulator.theory.events.units import Unit
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.renyi import RenyiDP
@@ -67,9 +67,9 @@ class SelectedEvent(EventTree):
         if math.isfinite(self.shape) and self.mean > 1.0:
             gamma_of_mean(self.mean, self.shape)
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """The guarantees of the best run, which are upper ends: no law of it is known."""
-        parts = list(self.event.resolved(relation, f"{path}.event"))
+        parts = list(self.event.resolved(unit, f"{path}.event"))
         where = f"{path} ({self.kind})"
         if self.mean == 1.0 and math.isfinite(self.shape):
             yield from parts  # exactly one run

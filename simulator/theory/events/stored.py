@@ -26,6 +26,7 @@ from simulator.theory.events.sampling import (
     SubsampledEvent,
 )
 from simulator.theory.events.selection import SelectedEvent
+from simulator.theory.events.sums import SampledSumEvent
 from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
@@ -45,6 +46,7 @@ _CLASSES: tuple[type[EventTree], ...] = (
     RepeatedEvent,
     SubsampledEvent,
     SampledWithReplacementEvent,
+    SampledSumEvent,
     SelectedEvent,
     GaussianEvent,
     LaplaceEvent,

@@ -12,21 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.events.units import Unit
 from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.transforms import group
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, several
-
-Neighbours = Literal["add-remove", "replace-one"]
-
-ADD_REMOVE: Neighbours = "add-remove"
-"""Neighbours differ by one record that is added or removed: D0 is without Alice, D1 with her."""
-
-REPLACE_ONE: Neighbours = "replace-one"
-"""Neighbours differ by one record that is replaced."""
 
 _MOST_ROUNDS = 2**53
 _DEEPEST = 90
@@ -79,8 +73,8 @@ class EventTree(ABC):
         object.__setattr__(self, "_depth", depth)
 
     @abstractmethod
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """The rounds of the tree under ``relation``; ``path`` is the path of this node.
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
+        """The rounds of the tree for a unit; ``path`` is the path of this node.
 
         Raises NotApplicable where no theorem is known, with the path, the reason and the relation
         that has one.
@@ -88,15 +82,33 @@ class EventTree(ABC):
 
 
 class Leaf(EventTree):
-    """One round of one mechanism. Sensitivities are under the relation of the account."""
+    """One round of one mechanism.
+
+    A sensitivity is what one record moves under the relation of the account, see
+    :class:`~simulator.theory.events.units.Unit`.
+    """
 
     @abstractmethod
     def once(self) -> EventRounds:
-        """The round, at an empty path."""
+        """The round, at an empty path, for one record."""
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """The one round of :meth:`once`, at its path."""
-        yield replace(self.once(), where=f"{path} ({self.kind})")
+    def in_group(self, size: int) -> EventRounds:
+        """The round for a group of ``size`` records; here by group privacy, an upper end.
+
+        Raises NotApplicable where none is stated.
+        """
+        one = self.once()
+        promised = group(one.guarantees[0], size)
+        return EventRounds(promised.dominating_law, (promised,))
+
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
+        """The one round of :meth:`once`, or of :meth:`in_group`, at its path."""
+        where = f"{path} ({self.kind})"
+        try:
+            found = self.once() if unit.records == 1 else self.in_group(unit.records)
+        except NotApplicable as error:
+            raise NotApplicable(f"{where}: {error}") from None
+        yield replace(found, where=where)
 
 
 @dataclass(frozen=True)
@@ -112,10 +124,10 @@ class ComposedEvent(EventTree):
         if not self.events:
             raise InvalidInput("compose needs at least one event")
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """The rounds of each event in turn."""
         for place, event in enumerate(self.events):
-            yield from event.resolved(relation, f"{path}.events[{place}]")
+            yield from event.resolved(unit, f"{path}.events[{place}]")
 
 
 def compose(*events: EventTree) -> ComposedEvent:
@@ -135,9 +147,9 @@ class RepeatedEvent(EventTree):
         self._hold((self.event,))
         object.__setattr__(self, "count", count("count", self.count, bits=53))
 
-    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """The rounds of the event, as often as it is repeated."""
-        for part in self.event.resolved(relation, f"{path}.event"):
+        for part in self.event.resolved(unit, f"{path}.event"):
             times = part.count * self.count
             if times > _MOST_ROUNDS:
                 raise InvalidInput(f"{path}: the counts multiply to more than 2**53 rounds")
@@ -148,12 +160,6 @@ def check_event(event: object) -> None:
     """Raise InvalidInput unless ``event`` is an event."""
     if not isinstance(event, EventTree):
         raise InvalidInput(f"an event of simulator.theory.events was expected, not {event!r:.80}")
-
-
-def check_relation(relation: str) -> None:
-    """Raise InvalidInput unless ``relation`` names a neighbouring relation."""
-    if relation not in (ADD_REMOVE, REPLACE_ONE):
-        raise InvalidInput(f"relation must be {ADD_REMOVE} or {REPLACE_ONE}, not {relation!r}")
 
 
 def refuse(path: str, event: EventTree, why: str) -> NotApplicable:

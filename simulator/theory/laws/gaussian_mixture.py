@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import finite
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.normal_cells import normal_cells
-from simulator.theory.laws.quadrature import QuadratureLaw
-from simulator.theory.outward import UNIT
-from simulator.theory.parameters import positive
+from simulator.theory.laws.quadrature import QuadratureLaw, mean_gain
+from simulator.theory.outward import UNIT, above
+from simulator.theory.parameters import count, positive
 
 _REACH = 39.0
 """Standard deviations beyond which a normal density underflows."""
@@ -100,9 +100,8 @@ class GaussianMixtureLaw(QuadratureLaw):
         low, high = -_REACH, largest + _REACH
         spacing = 0.5 * min(1.0, 1.0 / largest)
         z = np.linspace(low, high, int(min(np.ceil((high - low) / spacing), _MOST_POINTS)) + 1)
-        loss = self._mixed(z)
-        logs = -(z**2) / 2 + (loss if self.exchanged else 0.0)
-        return (loss if self.exchanged else -loss), logs - scipy.special.logsumexp(logs)
+        logs = self._log_density(z)
+        return self._loss(z), logs - scipy.special.logsumexp(logs)
 
     def _mixed(self, z: Floats) -> Floats:
         """M at the answer sigma * z."""
@@ -137,7 +136,14 @@ class GaussianMixtureLaw(QuadratureLaw):
         (start,) = self._answer(np.array([epsilon if self.exchanged else -epsilon]))
         far = max(start, float(self._ratios[-1])) + _REACH
         ends = (start, far) if self.exchanged else (min(start, 0.0) - _REACH, start)
-        return _mean_gain(self, epsilon, ends)
+        return mean_gain(self._loss, self._log_density, epsilon, ends)
+
+    def _loss(self, z: Floats) -> Floats:
+        return self._mixed(z) if self.exchanged else -self._mixed(z)
+
+    def _log_density(self, z: Floats) -> Floats:
+        """Of P0 at sigma * z, but for a constant."""
+        return -(z**2) / 2 + (self._mixed(z) if self.exchanged else 0.0)
 
     def reversed(self) -> GaussianMixtureLaw:
         return GaussianMixtureLaw(
@@ -181,14 +187,25 @@ def _solved(ratios: Floats, constants: Floats, targets: Floats, start: Floats) -
     return z
 
 
-def _mean_gain(law: GaussianMixtureLaw, epsilon: float, ends: tuple[float, float]) -> float:
-    """E0[(1 - exp(epsilon - L))_+] over answers between two ends, in panels of half a deviation."""
-    nodes, weights = np.polynomial.legendre.leggauss(16)
-    edges = np.linspace(*ends, int(4 * (ends[1] - ends[0])) + 1)
-    half = np.diff(edges)[:, None] / 2
-    z = (edges[:-1, None] + half * (nodes + 1)).ravel()
-    mixed = law._mixed(z)
-    loss = mixed if law.exchanged else -mixed
-    density = np.exp(-(z**2) / 2 + (mixed if law.exchanged else 0.0)) / math.sqrt(2 * math.pi)
-    gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
-    return float((half * weights).ravel() @ (density * gain))
+_LARGEST_GROUP = 255
+_RAISED = 1.0 + 1e-11
+"""Above the error of a computed binomial probability, relatively."""
+
+
+def binomial_mixture(mu: float, size: int, rate: float) -> GaussianMixtureLaw:
+    """The law of a group of ``size`` records on a Poisson sample, each moving the answer by ``mu``.
+
+    Without the group the answer is N(0, 1); with it as many records count as a binomial law says.
+    Raises NotApplicable for more than 255 records.
+    """
+    from scipy.stats import binom  # slow to import
+
+    if count("records", size) > _LARGEST_GROUP:
+        raise NotApplicable(f"a group on a sample has at most {_LARGEST_GROUP} records, not {size}")
+    drawn = np.arange(1, size + 1)
+    masses = np.maximum(binom.pmf(drawn, size, rate), 1e-300) * _RAISED
+    kept = max(1.0 - math.fsum(masses.tolist()), 0.0)
+    shifts = [above(mu * number) for number in drawn.tolist()]
+    if kept == 0.0:
+        return GaussianMixtureLaw(1.0, tuple(shifts), tuple(masses.tolist()))
+    return GaussianMixtureLaw(1.0, (0.0, *shifts), (kept, *masses.tolist()))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +26,25 @@ def points_of_cells(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]
     some = under1[full] > 0
     losses = np.where(some, logs - np.log(np.where(some, under1[full], 1.0)), middle[full])
     return np.r_[losses, law.atom_losses], np.r_[logs, law.atom_log_masses]
+
+
+def mean_gain(
+    loss_of: Callable[[Floats], Floats],
+    log_density_of: Callable[[Floats], Floats],
+    epsilon: float,
+    ends: tuple[float, float],
+) -> float:
+    """E0[(1 - exp(epsilon - L))_+] over answers between two ends, in panels of a quarter.
+
+    ``log_density_of`` an answer is that of P0, but for -ln sqrt(2 pi).
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    edges = np.linspace(*ends, int(4 * (ends[1] - ends[0])) + 1)
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1, None] + half * (nodes + 1)).ravel()
+    density = np.exp(log_density_of(z)) / math.sqrt(2 * math.pi)
+    gain = -np.expm1(np.minimum(epsilon - loss_of(z), 0.0))
+    return float((half * weights).ravel() @ (density * gain))
 
 
 class QuadratureLaw(PrivacyLossLaw):

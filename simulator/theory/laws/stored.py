@@ -6,11 +6,13 @@ import numpy as np
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.extensions import Added
+from simulator.theory.laws.announced import AnnouncedLaw
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.replaced_sample import ReplacedSampleLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.laws.truncated import TruncatedNoiseLaw
 from simulator.theory.stored import Vocabulary
@@ -41,11 +43,13 @@ LAWS = Vocabulary(
     Added(
         "laws",
         {
+            "announced": AnnouncedLaw,
             "finite": FiniteLaw,
             "gaussian": GaussianLaw,
             "gaussian-mixture": GaussianMixtureLaw,
             "laplace": LaplaceLaw,
             "poisson-subsampled": PoissonSubsampledLaw,
+            "replaced-sample": ReplacedSampleLaw,
             "sampled-without-replacement": SampledWithoutReplacementLaw,
             "truncated-noise": TruncatedNoiseLaw,
         },

@@ -137,7 +137,7 @@ def test_a_lost_worker_is_gone_within_its_deadline():
         began = time.monotonic()
         request = {"do": "value", "subject": "hangs", "question": "epsilon", "at": 1e-6}
         with pytest.raises(Lost, match=r"within 0\.2 s"):
-            running.ask(request | {"events": [["pure", 0.1, 1, 0.0, 1.0]]}, 0.2)
+            running.ask(request | {"events": [["pure", 0.1, 1, 0.0, 1.0, "add-remove"]]}, 0.2)
         assert time.monotonic() - began < 5.0
         assert running.lost
 

@@ -13,6 +13,7 @@ from simulator.teaching.claims.model import Finding, Verdict
 from simulator.teaching.claims.registry import claim
 from simulator.teaching.score_orders import largest_loss, renyi_terms, worst_order
 from simulator.theory.events import promise, select
+from simulator.theory.events.units import ONE_RECORD
 from simulator.theory.guarantees.run_counts import FixedRuns, NegativeBinomialRuns, PoissonRuns
 
 MeanRuns = Annotated[float, "mean number of runs", Within(1.0, 10000.0)]
@@ -70,7 +71,7 @@ def renyi_selection(
     runs = PoissonRuns(mean) if poisson else NegativeBinomialRuns.of_mean(mean, shape)
     found = worst_order(epsilon, runs, renyi_terms(order))
     event = select(promise(PureDP(epsilon)), mean, shape)
-    (part,) = event.resolved("add-remove")
+    (part,) = event.resolved(ONE_RECORD)
     return upper_bound(
         math.log(found.value) / (order - 1.0),
         share * part.guarantees[-1].renyi(order),
