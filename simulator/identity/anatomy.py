@@ -28,6 +28,8 @@ Note = Callable[[str], None]
 Children = list[tuple[str, Any]]
 """The values that a value is made of, each with the name under which it stands there."""
 
+BY_ADDRESS = "uses id, an address in memory"
+"""Which is another in every process."""
 BY_HASH = "may depend on the order of a set, or on a hash"
 """Of texts either is another in every process, unless PYTHONHASHSEED is set."""
 
@@ -151,6 +153,8 @@ def _function(value: types.FunctionType, note: Note, inside: bool = False) -> An
             children += _imported(statement, value, note)
         for name in found.unseen:
             note(f"{value.__qualname__} uses {name}")
+        if "id" in found.variables and "id" not in value.__globals__:
+            note(f"{value.__qualname__} {BY_ADDRESS}")
         if (
             found.hashes and value.__name__ != "__hash__"
         ):  # dataclasses write it: only lookups use it
@@ -211,8 +215,15 @@ def _content(cell: types.CellType) -> list[Any]:
 def _module(value: types.ModuleType, note: Note) -> Anatomy:
     if not is_users(value):
         return Anatomy(f"module {name_of(value)}", [])
-    names = sorted(vars(value).items())
-    return Anatomy("module", [(name, part) for name, part in names if not name.startswith("__")])
+    written = ("__getattr__",)  # of the names with two underscores Python makes the others
+    return Anatomy(
+        "module",
+        [
+            (name, part)
+            for name, part in sorted(vars(value).items())
+            if not name.startswith("__") or name in written
+        ],
+    )
 
 
 def _class(value: type, note: Note) -> Anatomy:

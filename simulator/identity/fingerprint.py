@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.identity.anatomy import BY_HASH, Anatomy, plain, take_apart
+from simulator.identity.anatomy import BY_ADDRESS, BY_HASH, Anatomy, plain, take_apart
 
 FORMAT = 2
 """Raised when the same things get other digests than before: see Specification.identity."""
@@ -42,6 +42,11 @@ class Fingerprint:
     def by_hash(self) -> tuple[str, ...]:
         """Of what is not covered what may be otherwise in a process that hashes texts otherwise."""
         return tuple(line for line in self.not_covered if line.endswith(BY_HASH))
+
+    @property
+    def by_address(self) -> tuple[str, ...]:
+        """Of what is not covered what may be otherwise in every process."""
+        return tuple(line for line in self.not_covered if line.endswith(BY_ADDRESS))
 
 
 def fingerprint(walk: Walk | None = None, **values: Any) -> Fingerprint:

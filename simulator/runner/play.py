@@ -186,6 +186,11 @@ def played(
             f"{s.code.by_hash[0]}, which differ between processes: sort what the set holds, or "
             "set PYTHONHASHSEED=0 before Python starts"
         )
+    if missing and s.code.by_address:
+        doubts["address"] = (
+            f"{s.code.by_address[0]}, which differs between processes: what was played may not be "
+            "what is played another time"
+        )
     if missing and repeats_of(s) > repeats:
         bar.notice(
             f"{s.name} ran partly uncompiled, some hundred times slower: compiled, its step may go "

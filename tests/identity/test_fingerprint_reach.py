@@ -246,6 +246,17 @@ def test_a_filter_of_the_users_counts_by_its_step(written):
     assert mark(SumFilter(1.0)) != mark(SumFilter(2.0))
 
 
+def test_names_that_a_module_makes_when_they_are_looked_up_count(written):
+    makes = "def __getattr__(name):\n    return {}\n"
+    uses = "import {0}\ndef step(x):\n    return {0}.scale * x\n"
+    marks = []
+    for number, scale in enumerate((1.5, 2.5)):
+        written(makes.format(scale), "made_late")
+        marks.append(mark(written(uses.format("made_late"), f"user_{number}").step))
+        sys.modules.pop("made_late")
+    assert marks[0] != marks[1]
+
+
 def test_a_number_that_was_set_in_an_installed_module_counts(monkeypatch):
     def turn():
         return math.tau

@@ -105,3 +105,15 @@ def test_parts_that_hash_otherwise_do_not_merge(tmp_path):
         merged = merge_folders(folders, place / "whole", mixed_versions=refused)
         assert merged.complete
         assert any("other hash seeds" in line for line in merged.notices) == refused
+
+
+def by_address(coins):
+    while True:
+        yield WITHOUT_ALICE, WITH_ALICE, Laplace(counting_query("alice"), 0.1 + id(coins) * 0.0)
+
+
+def test_a_run_that_may_depend_on_an_address_says_so(capsys):
+    for adversary in (by_address, in_order):
+        simulate(adversary, PureDP(0.2), 2, 4, jobs=1, progress=False)
+        line = capsys.readouterr().err
+        assert ("by_address uses id" in line) == (adversary is by_address)

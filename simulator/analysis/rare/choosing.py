@@ -110,11 +110,11 @@ def applies(name: str, question: Question) -> bool:
 def auto(question: Question, rehearsals: Rehearsals) -> Way:
     """The first that applies: doob, nothing, covering, or the most trustworthy measure."""
     s, epsilon = question.specification, question.epsilon
-    if question.setting.out is None:
-        with contextlib.suppress(NotApplicable):
-            return doob(question, rehearsals, NODES_OF_AUTO)
+    with contextlib.suppress(NotApplicable):
+        way: Way = doob(question, rehearsals, NODES_OF_AUTO)
+        return without_blocks(way, question)
     if epsilon is not None and tail_ceiling(s, epsilon) == 0.0:
-        return Nothing.of
+        return without_blocks(Nothing.of, question)
     try:
         return covering(question, rehearsals)
     except NotApplicable as error:
@@ -125,6 +125,13 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
     with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
         sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))
     return FromMeasure(sampling, certain=True)
+
+
+def without_blocks(way: Way, question: Question) -> Way:
+    """A way that plays nothing; a folder for blocks is left as it is, with a line."""
+    if (out := question.setting.out) is not None:
+        Progress(False).notice(f"the answer is exact, without a trial: nothing is stored in {out}")
+    return way
 
 
 def doob(question: Question, _: Rehearsals, nodes: int = NODES) -> Way:

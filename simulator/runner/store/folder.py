@@ -22,7 +22,7 @@ from simulator.foundations.files import (
 from simulator.foundations.wording import count_of
 from simulator.runner.store.condensing import Arrays, Combine, stretches, write_all, write_groups
 from simulator.runner.store.cover import Cover
-from simulator.runner.store.locking import lock, locked, made_folders, read_only
+from simulator.runner.store.locking import lock, locked, made_folders, read_only, require_in_place
 from simulator.runner.store.log import (
     LOG_NAME,
     OPENING_SIZE,
@@ -141,7 +141,10 @@ class RunStore:
             with explained("write", folder / LOG_NAME):
                 found = _mended(log, found, wanted.identity)
                 (folder / _NEW).unlink(missing_ok=True)  # left by a process that was killed
+            if not (folder / MANIFEST_NAME).exists():
+                made.insert(0, folder / MANIFEST_NAME)
             record_session(folder, wanted)
+            require_in_place(log, folder)
         except BaseException:
             log.close()
             raise
@@ -224,7 +227,7 @@ class RunStore:
 
         ``adds`` says that it may be added to others. Raises :class:`InvalidInput` for a block that
         is stored already, for arrays that are not numbers, and for errors of the disk; the stored
-        blocks are not changed.
+        blocks are not changed; and, after the block is stored, where the folder has moved.
         """
         if not self._writable:
             raise InvalidInput(
@@ -244,6 +247,7 @@ class RunStore:
         )  # fmt: skip
         self._end += len(record)
         self._grown += len(record) if adds else 0
+        require_in_place(self._log, self.folder)
         if self._combine is not None and self._grown > max(REWRITE_AFTER, self._end // 3):
             self.condense()
 

@@ -25,16 +25,30 @@ def locked(path: Path) -> BinaryIO | None:
             if not lock(file, path):
                 file.close()
                 return None
-            try:
-                same = os.path.samestat(os.fstat(file.fileno()), path.lstat())
-            except FileNotFoundError:
-                same = False
+            same = is_at(file, path)
         except BaseException:
             file.close()
             raise
         if same:
             return file
         file.close()
+
+
+def is_at(file: BinaryIO, path: Path) -> bool:
+    """Whether an open file still stands under a path."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
+    except OSError:
+        return False
+
+
+def require_in_place(log: BinaryIO, folder: Path) -> None:
+    """Raise InvalidInput where a log no longer stands in its folder."""
+    if not is_at(log, folder / LOG_NAME):
+        raise InvalidInput(
+            f"{folder} was moved, removed or replaced during the run: where its {LOG_NAME} is now, "
+            "the finished blocks are; move it back, and the same command resumes"
+        )
 
 
 def lock(file: BinaryIO, path: Path) -> bool:

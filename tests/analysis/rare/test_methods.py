@@ -9,7 +9,7 @@ import pytest
 
 from simulator import Laplace, PureDP, simulate
 from simulator.adversaries.registry import make
-from simulator.analysis.rare import METHODS, Setting, estimate_rare
+from simulator.analysis.rare import METHODS, Setting, choosing, estimate_rare
 from simulator.analysis.rare.choosing import TABLE, choose
 from simulator.analysis.rare.question import Question
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
@@ -137,16 +137,29 @@ BEHIND = make("double-when-behind", FAMILY, 40)
 """Its large losses come by a detour."""
 
 
-def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour(tmp_path):
+def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour(monkeypatch):
+    monkeypatch.setattr(choosing, "NODES_OF_AUTO", 0)  # no recursion
+
     def auto(adversary):
         s = Specification(adversary, FAMILY, 40, 2000, sampling=Tilted(0.0))
-        kept = Setting(out=tmp_path)  # the recursion has no blocks to keep
-        return choose(Question(s, 0, 0.72, setting=kept), "auto").way.sampling
+        return choose(Question(s, 0, 0.72), "auto").way.sampling
 
     assert isinstance(auto(BEHIND), Covering)
     guarded = auto(unread(BEHIND))
     assert isinstance(guarded, Guarded)
     assert isinstance(guarded.beside, Steered)
+
+
+def test_what_is_exact_stays_so_with_a_folder(tmp_path, capsys):
+    asked = {"epsilon": 1.0}
+    free = estimate_rare(WORST, FAMILY, ROUNDS, 1000, **asked)
+    kept = estimate_rare(
+        WORST, FAMILY, ROUNDS, 1000, **asked, setting=Setting(out=tmp_path / "run")
+    )
+    assert kept.method == free.method == "doob"
+    assert (kept.tail, kept.delta) == (free.tail, free.delta)
+    assert not (tmp_path / "run").exists()
+    assert "without a trial: nothing is stored in" in capsys.readouterr().err
 
 
 def test_another_reading_is_that_of_another_call():

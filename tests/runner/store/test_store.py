@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -13,6 +14,7 @@ import simulator
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.store import RunStore, provenance, specification_id, write_json
 from simulator.runner.store.log import OPENING_SIZE, opening
+from simulator.runner.store.manifest import record_session
 
 SPECIFICATION = {"adversary": "press_when_ahead", "rounds": 100, "family": {"pure": 0.2}}
 
@@ -282,6 +284,35 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_stored(tmp_path):
     store = RunStore.load(tmp_path)
     assert store.done() == {(0, 0), (0, 1), (0, 2)}
     assert store.dropped == ""
+
+
+def test_a_folder_that_moves_while_it_is_written_ends_the_run_and_keeps_its_blocks(tmp_path):
+    run, moved = tmp_path / "run", tmp_path / "moved"
+    with RunStore.open(run, SPECIFICATION) as store:
+        store.append(0, 0, {"losses": np.zeros(3)})
+        run.rename(moved)
+        with pytest.raises(InvalidInput, match="was moved, removed or replaced during the run"):
+            store.append(0, 1, {"losses": np.zeros(3)})
+    with RunStore.open(moved, SPECIFICATION) as store:
+        assert store.done() == {(0, 0), (0, 1)}
+        shutil.rmtree(moved)
+        with pytest.raises(InvalidInput, match="was moved, removed or replaced"):
+            store.append(0, 2, {"losses": np.zeros(3)})
+
+
+def test_a_folder_that_moves_before_its_specification_is_written_is_not_split(
+    tmp_path, monkeypatch
+):
+    run, moved = tmp_path / "run", tmp_path / "moved"
+
+    def move_first(folder, wanted):
+        run.rename(moved)
+        record_session(folder, wanted)
+
+    monkeypatch.setattr(simulator.runner.store.folder, "record_session", move_first)
+    with pytest.raises(InvalidInput, match="was moved, removed or replaced"):
+        RunStore.open(run, SPECIFICATION)
+    assert not run.exists()
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
