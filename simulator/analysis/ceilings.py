@@ -7,15 +7,21 @@ for any adaptive adversary whose mechanisms keep their guarantees, in both exper
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulator import theory
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.ties import beyond
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
+
+if TYPE_CHECKING:
+    from simulator.analysis.estimation import Estimate
 
 GAPS = 12
 """How many values of e are tried in :func:`tail_ceiling`."""
@@ -40,6 +46,20 @@ def epsilon_ceiling(specification: Specification, delta: float) -> float:
     """A bound on the least epsilon with delta(epsilon) <= ``delta``; infinite without one."""
     s = specification
     return _epsilon(s.family, s.rounds, s.filter, float(delta))
+
+
+def under_basic_composition(
+    found: Estimate, specification: Specification, delta: float
+) -> Estimate:
+    """The estimate of epsilon(``delta``) with an upper end that basic composition admits.
+
+    Where ``delta`` allows for the rounds' own deltas, no epsilon exceeds the sum of the rounds'.
+    """
+    s = specification
+    if s.rounds * s.family.leak > delta:
+        return found
+    most = beyond(s.rounds * s.family.core.pure_epsilon, s.rounds)
+    return replace(found, upper=most) if found.value <= most < found.upper else found
 
 
 @lru_cache(maxsize=64)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.analysis import display, estimation
-from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
+from simulator.analysis import ceilings, display, estimation
 from simulator.analysis.estimation.estimates import at_points
 from simulator.analysis.estimation.weight_bounds import delta_log_bound, tail_log_bound
 from simulator.analysis.leaks import (
@@ -139,7 +138,7 @@ class Result(Measured):
         bound = self.log_bound(tail_log_bound, experiment, threshold)
         found = estimation.weighted_tail(
             sample, None, threshold, experiment, confidence, rounds=rounds, log_bound=bound,
-            ceiling=tail_ceiling(self.specification, threshold),
+            ceiling=ceilings.tail_ceiling(self.specification, threshold),
         )  # fmt: skip
         return self.with_leaks(found, experiment)
 
@@ -190,7 +189,7 @@ class Result(Measured):
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
         found = estimation.weighted_delta(
             sample, None, epsilon, experiment, confidence, rounds=rounds, log_bound=bound,
-            ceiling=delta_ceiling(self.specification, epsilon),
+            ceiling=ceilings.delta_ceiling(self.specification, epsilon),
         )  # fmt: skip
         return self.with_leaks(found, experiment)
 
@@ -233,7 +232,8 @@ class Result(Measured):
         delta, experiment = finite("delta", delta), experiment_number(experiment)
         open_probability("confidence", confidence)
         if (sample := self.weighted(experiment)) is None:
-            return estimation.epsilon(self.known(experiment), delta, experiment, confidence)
+            found = estimation.epsilon(self.known(experiment), delta, experiment, confidence)
+            return ceilings.under_basic_composition(found, self.specification, delta)
         bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
         invert = partial(
             estimation.weighted_epsilon, sample, None, experiment=experiment, confidence=confidence,
@@ -241,7 +241,7 @@ class Result(Measured):
             if bounded
             else None,
             rounds=self.specification.rounds,
-            ceiling=epsilon_ceiling(self.specification, delta),
+            ceiling=ceilings.epsilon_ceiling(self.specification, delta),
         )  # fmt: skip
         if (known := self.known_leak(experiment)) > 0.0:
             if known >= delta:

@@ -135,9 +135,11 @@ class Specification:
                 f"sampling must be a measure such as Tilted(3.0), or None, not {self.sampling!r}"
             )
         if not isinstance(self.filter, Filter | None):
+            searched = "; worst_case searches one with admit()" * hasattr(self.filter, "admit")
             raise InvalidInput(
-                f"filter must be a privacy filter such as SumFilter(1.0), or None, not "
-                f"{self.filter!r}"
+                "filter must be None or a Filter: a name as 'sum:1', SumFilter(1.0), or an object "
+                f"of a subclass of Filter with name, initial and step, not {self.filter!r:.80}"
+                f"{searched}"
             )
         if self.keep_views and isinstance(self.sampling, Covering):
             raise InvalidInput(

@@ -192,8 +192,12 @@ class NamedFactorisation(NamedMechanism):
         from simulator.training.matrices.calibrating import ERROR, calibrate_noise
 
         if rounds is not None or self.missing(values) != ["sigma"]:
-            others = grammar.form(term.name, self.parameters[1:])
-            raise InvalidInput(f"{term}: sigma alone is left out, to be calibrated: write {others}")
+            needed = (each.name for each in self.parameters[1:] if each.required)
+            named = ",".join(f"{name}={name.upper()}" for name in needed)
+            raise InvalidInput(
+                f"{term}: sigma alone is left out, to be calibrated, and is the first of values in "
+                f"order: write the others by name, as {term.name}:{named}, without --rounds"
+            )
         if target.any_direction:
             raise InvalidInput(f"{term.name} is calibrated in both directions, each for all rounds")
         draws = _draws(values)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from simulator import PureDP, estimate_rare
+import math
+
+from simulator import PureDP, estimate_rare, simulate
 from simulator.analysis.plots.names import label
+from simulator.theory import ApproxDP
 
 
 def test_an_exact_answer_has_no_confidence():
@@ -25,3 +28,12 @@ def test_a_bound_that_nothing_attains_is_named_an_upper_bound():
     assert label("analytic-gaussian") == "exact, Gaussian"
     assert label("analytic-gaussian", "upper") == "upper bound, Gaussian"
     assert label("basic", "upper") == "basic"
+
+
+def test_no_epsilon_has_an_upper_end_above_basic_composition():
+    cases = ((PureDP(0.2), 4.0), (ApproxDP(0.2, 1e-8), 4.0), (ApproxDP(0.2, 1e-7), None))
+    for family, most in cases:
+        game = simulate("fixed-worst-case", family, 20, 50, seed=1, progress=False)
+        found = game.epsilon(1e-6)
+        assert math.isclose(found.upper, most) if most else found.upper == math.inf
+        assert found.lower <= found.value <= found.upper

@@ -54,6 +54,20 @@ def in_round_three(challenge):
     return adversary
 
 
+def test_a_filter_of_another_kind_is_named_with_what_a_play_needs():
+    class Own:
+        initial = 0.0
+
+        def admit(self, state, guarantee):
+            return True, state
+
+    line = refused(filter=Own())
+    assert "of a subclass of Filter with name, initial and step" in line
+    assert "worst_case searches one with admit()" in line
+    assert "worst_case" not in refused(filter=3)
+    assert "a filter is not loaded from a file (mine.py)" in refused(filter="mine.py:Own:1")
+
+
 # --- parameters ---------------------------------------------------------------------------------
 
 

@@ -67,6 +67,12 @@ def test_corollary_3_21_follows_from_theorem_3_20_only_for_small_delta():
     assert "corollary-3.21" not in names
 
 
+def test_a_target_below_all_floats_over_rounds_ends():
+    for family in (PureDP, GaussianDP):
+        found = calibrate(5e-324, 1e-6, 10, family=family)
+        assert [rung for rung in found if rung.kind == "exact" and rung.value > 0.0]
+
+
 def test_what_the_rounds_leak_is_respected():
     assert calibrate(1.0, 1e-8, 200, family=lambda e: ApproxDP(e, 1e-10)) == []
 

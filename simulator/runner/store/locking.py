@@ -79,5 +79,12 @@ def read_only(folder: Path) -> bool:
 def made_folders(folder: Path) -> list[Path]:
     """Make a folder and its missing parents; return the new ones, the innermost first."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in missing:
+        if path.is_symlink():
+            raise OSError(
+                errno.ENOENT,
+                f"{path} is a link to {os.readlink(path)!r}, which is not there; make that folder, "
+                "or remove the link",
+            )
     folder.mkdir(parents=True, exist_ok=True)
     return missing

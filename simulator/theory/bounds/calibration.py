@@ -81,7 +81,7 @@ def _largest(
         return granted.delta(epsilon).value <= delta
 
     try:
-        low = epsilon / rounds
+        low = max(_SMALLEST, epsilon / rounds)  # the least floats over rounds are 0
         if not fits(_SMALLEST):
             return None  # the rounds' own deltas exceed the target already
         while not fits(low):

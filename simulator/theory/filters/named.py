@@ -43,6 +43,12 @@ def filter_names() -> list[str]:
 
 def _named(name: str) -> Any:
     if name not in filter_names():
+        if name.endswith(".py"):
+            raise InvalidInput(
+                f"a filter is not loaded from a file ({name}): in Python pass filter= an object of "
+                "your subclass of Filter, or name it in the entry points dpcompose.filters of a "
+                "package of yours"
+            )
         near = did_you_mean(name, filter_names())
         others = near or f"; write one of {', '.join(filter_names())}, as sum:1"
         raise InvalidInput(f"unknown filter {name!r}{others}")

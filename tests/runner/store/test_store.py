@@ -325,6 +325,12 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
         RunStore.load(tmp_path / "nowhere")
 
 
+def test_a_link_that_leads_nowhere_is_named_as_such(tmp_path):
+    (tmp_path / "run").symlink_to("gone")
+    with pytest.raises(InvalidInput, match=r"run is a link to 'gone', which is not there; make"):
+        RunStore.open(tmp_path / "run", SPECIFICATION)
+
+
 def test_json_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "deep" / "result.json"
     write_json(path, {"δ": np.float64(1e-30), "k": np.arange(2)})

@@ -122,7 +122,7 @@ def test_the_table_states_the_probability_of_being_wrong(dpcompose):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("1,3,6", (), "sigma alone is left out, to be calibrated: write matrix-factorisation:BINS"),
+        ("1,3,6", (), "as matrix-factorisation:bins=BINS,rounds=ROUNDS, without"),
         ("bins=3", (), "sigma alone is left out"),
         ("bins=3,rounds=6", ("--rounds", 6), "sigma alone is left out"),
         ("bins=3,rounds=6", ("--direction", "any"), "is calibrated in both directions"),
