@@ -53,7 +53,9 @@ def estimate_exchanged(
         experiments=[other], filter=setting.filter, jobs=setting.jobs, progress=False,
     )  # fmt: skip
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
-    point = epsilon if at_delta is None else at_delta.value
+    point = epsilon
+    if at_delta is not None:
+        point = at_delta.lower if at_delta.no_value else at_delta.value
     assert point is not None
     return RareEvent(
         epsilon=point,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -29,29 +28,24 @@ ROUNDING = 1e-10
 """The relative distance up to which an end is not a miss: exact answers are exact but for it."""
 LEAST_SECONDS = 8.0
 """The least time of one adversary, whose kernels are compiled first."""
-FAR = 100.0
 
 
 class Claim(NamedTuple):
-    """What an estimate gives, and which of its ends claim to be valid.
-
-    Attributes
-    ----------
-    guess : an interval that claims nothing; None where there is none.
-    """
+    """What an estimate gives, which of its ends claim to be valid, and whether it has a value."""
 
     lower: float
     upper: float
     lower_valid: bool
     upper_valid: bool
-    guess: tuple[float, float] | None
+    has_value: bool
 
 
 def claim_of(estimate: Estimate) -> Claim:
     """What an estimate claims."""
     return Claim(
-        estimate.lower, estimate.upper, estimate.lower_valid, estimate.upper_valid, estimate.guess
-    )
+        estimate.lower, estimate.upper, estimate.lower_valid, estimate.upper_valid,
+        not estimate.no_value,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,6 @@ class Outcome:
     status : "answered", "refused", or "failed" for an error that is not a refusal.
     reason : why there is no answer.
     truth, claim : None where there is no answer.
-    far : whether the guess misses by more than a hundredfold; of an epsilon, in its delta.
     """
 
     case: Case
@@ -78,7 +71,6 @@ class Outcome:
     reason: str = ""
     truth: Bracket | None = None
     claim: Claim | None = None
-    far: bool = False
 
     @property
     def is_primary(self) -> bool:
@@ -147,15 +139,7 @@ def judged(
         truth = law.epsilon(case.point)
     else:
         truth = (law.tail if quantity.startswith("tail") else law.delta)(at)
-    far = False
-    if claim.guess is not None:
-        low, high = claim.guess
-        if quantity == "epsilon":  # too low an epsilon has too large a delta
-            far = low > 0.0 and law.delta(low).upper * FAR < case.point
-            far = far or (high < math.inf and law.delta(high).lower > FAR * case.point)
-        else:
-            far = low > FAR * truth.upper or FAR * high < truth.lower
-    return Outcome(case, subject.kind, quantity, method, truth=truth, claim=claim, far=far)
+    return Outcome(case, subject.kind, quantity, method, truth=truth, claim=claim)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Count what missed: ends that claim to be valid against what they claim, guesses as measured."""
+"""Count what missed: ends that claim to be valid, against what they claim."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Row:
     calls : of estimate_rare; ``refused`` and ``failed`` gave no answer.
     lower, upper : the ends that claim validity, counted apart.
     both : the intervals of which both ends do, missed by either.
-    guesses : intervals that claim nothing, how many missed, too low, and by a hundredfold.
-    ratio : median of upper to lower over the valid intervals; ``guess_ratio`` over the guesses.
+    ends_alone : intervals without a value.
+    ratio : median of upper to lower over the valid intervals.
     """
 
     group: str
@@ -70,12 +70,8 @@ class Row:
     lower: Count
     upper: Count
     both: Count
-    guesses: int
-    guesses_missed: int
-    guesses_too_low: int
-    guesses_far: int
+    ends_alone: int
     ratio: float | None
-    guess_ratio: float | None
 
     @property
     def verdict(self) -> str:
@@ -142,7 +138,7 @@ class CallRow:
     ----------
     method, hiding : what the calls have in common.
     missed : calls with a valid end that missed; ``answered`` calls gave an answer.
-    guessed, guesses_missed : calls with a guess, and with one that missed.
+    ends_alone : answered calls without any value.
     """
 
     method: str
@@ -152,8 +148,7 @@ class CallRow:
     failed: int
     answered: int
     missed: int
-    guessed: int
-    guesses_missed: int
+    ends_alone: int
 
 
 def call_rows(outcomes: Iterable[Outcome]) -> list[CallRow]:
@@ -171,7 +166,6 @@ def call_rows(outcomes: Iterable[Outcome]) -> list[CallRow]:
 def call_row(method: str, hiding: str, calls: list[list[Outcome]]) -> CallRow:
     """Count one part of the calls."""
     answered = [given for given in calls if given[0].claim is not None]
-    guessed = [given for given in answered if any(o.claim and o.claim.guess for o in given)]
     return CallRow(
         method,
         hiding,
@@ -180,8 +174,7 @@ def call_row(method: str, hiding: str, calls: list[list[Outcome]]) -> CallRow:
         failed=sum(given[0].status == "failed" for given in calls),
         answered=len(answered),
         missed=sum(any(missed_claim(o) for o in given) for given in answered),
-        guessed=len(guessed),
-        guesses_missed=sum(any(missed_guess(o) for o in given) for given in guessed),
+        ends_alone=sum(not any(has_value(o) for o in given) for given in answered),
     )
 
 
@@ -193,17 +186,14 @@ def missed_claim(outcome: Outcome) -> bool:
     return (above and outcome.claim.lower_valid) or (below and outcome.claim.upper_valid)
 
 
-def missed_guess(outcome: Outcome) -> bool:
-    """Whether a guess missed."""
-    if outcome.claim is None or outcome.claim.guess is None:
-        return False
-    return any(outcome.misses(outcome.claim.guess))
+def has_value(outcome: Outcome) -> bool:
+    """Whether the answer has a value between its ends."""
+    return outcome.claim is not None and outcome.claim.has_value
 
 
 def row(group: str, value: str, outcomes: list[Outcome]) -> Row:
     """Count one group."""
-    lower, upper, both, guesses = [], [], [], []
-    ratios, guess_ratios = [], []
+    lower, upper, both, ratios = [], [], [], []
     for outcome in outcomes:
         claim = outcome.claim
         if claim is None:
@@ -216,9 +206,6 @@ def row(group: str, value: str, outcomes: list[Outcome]) -> Row:
         if claim.lower_valid and claim.upper_valid:
             both.append(above or below)
             ratios.append(ratio(claim.lower, claim.upper))
-        if claim.guess is not None:
-            guesses.append((*outcome.misses(claim.guess), outcome.far))
-            guess_ratios.append(ratio(*claim.guess))
     return Row(
         group,
         value,
@@ -228,12 +215,8 @@ def row(group: str, value: str, outcomes: list[Outcome]) -> Row:
         lower=Count(len(lower), sum(lower)),
         upper=Count(len(upper), sum(upper)),
         both=Count(len(both), sum(both)),
-        guesses=len(guesses),
-        guesses_missed=sum(above or below for above, below, _ in guesses),
-        guesses_too_low=sum(below for _, below, _ in guesses),
-        guesses_far=sum(far for *_, far in guesses),
+        ends_alone=sum(o.claim is not None and not has_value(o) for o in outcomes),
         ratio=middle(ratios),
-        guess_ratio=middle(guess_ratios),
     )
 
 
@@ -252,12 +235,12 @@ def middle(ratios: list[float]) -> float | None:
 
 HEAD = (
     "", "calls", "refused", "lower missed", "upper missed", "either missed", "claims",
-    "upper/lower", "guesses missed", "too low", "hundredfold", "upper/lower of guesses",
+    "upper/lower", "ends alone",
 )  # fmt: skip
 
 
 CALLS = ("calls by method", "adversaries", "calls", "refused", "missed of all calls",
-         "missed of those answered", "guesses missed")  # fmt: skip
+         "missed of those answered", "ends alone")  # fmt: skip
 
 
 def markdown(found: list[Row], calls: Iterable[CallRow] = ()) -> str:
@@ -265,8 +248,8 @@ def markdown(found: list[Row], calls: Iterable[CallRow] = ()) -> str:
     lines = [
         f"Intervals of {CONFIDENCE:.0%}. Ends that claim validity: missed of how many, and whether "
         f'that is at most {NOMINAL:.0%} within counting error ("broken" where it is not; each '
-        f"verdict errs with probability {FALSE_ALARM:g} at most). Guesses claim nothing: as "
-        "measured."
+        f"verdict errs with probability {FALSE_ALARM:g} at most). Ends alone: answers without a "
+        "value."
     ]
     for group in GROUPS:
         here = [row for row in found if row.group == group]
@@ -281,7 +264,7 @@ def markdown(found: list[Row], calls: Iterable[CallRow] = ()) -> str:
         line([
             call.method, call.hiding, call.calls, call.refused,
             share(call.missed, call.calls), share(call.missed, call.answered),
-            share(call.guesses_missed, call.guessed),
+            share(call.ends_alone, call.answered),
         ])
         for call in calls
     ]  # fmt: skip
@@ -299,10 +282,7 @@ def cells(row: Row) -> str:
         share(row.both.missed, row.both.number),
         row.verdict,
         shown(row.ratio),
-        share(row.guesses_missed, row.guesses),
-        row.guesses_too_low,
-        row.guesses_far,
-        shown(row.guess_ratio),
+        row.ends_alone,
     ])  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def epsilon_of(graph: StateGraph, delta: float) -> float:
 def error_at(
     s: Specification, b: int, graph: StateGraph, delta: float, repetitions: int
 ) -> dict[str, float | None]:
-    """Relative error of each method at one delta; None where it refuses or hits nothing."""
+    """Relative error of each method at one delta; None where it has no value."""
     epsilon = epsilon_of(graph, delta)
     exact = graph.delta(epsilon)
     measures: dict[str, Sampling | None] = {"plain": Tilted(0.0), "tilted": None, "steered": None}
@@ -137,15 +137,15 @@ def doob_sample(
 
 
 def estimate(s: Specification, b: int, epsilon: float) -> float | None:
-    """One run's estimate of the divergence; None where it is refused."""
+    """One run's estimate of the divergence; None where it is refused, or has ends alone."""
     try:
-        return Result.of(run(s, (b,), None, None, progress=False)).delta(epsilon, b).value
+        return float(Result.of(run(s, (b,), None, None, progress=False)).delta(epsilon, b))
     except Refusal:
         return None
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
-    """One panel an adversary, refusals at its top."""
+    """One panel an adversary; methods without a value at its top."""
     deltas = np.array(data["deltas"])
     with paper_figure(2, width=7.0, height=3.2) as (figure, panels):
         for axes, (name, errors) in zip(panels, data["errors"].items()):
@@ -163,7 +163,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             axes.axhline(TOP / 2.2, color="0.7", linewidth=0.6)
             axes.set(title=label_of(name), xlabel=r"$\delta$")
         panels[0].set_ylabel(f"relative error, {data['specification']['trials']:,} trials")
-        panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),
+        panels[0].text(0.02, TOP * 1.25, "no value:", transform=panels[0].get_yaxis_transform(),
                        fontsize="small", va="center")  # fmt: skip
         game = data["specification"]
         epsilon = parse_guarantee(game["family"]).pure_epsilon

@@ -85,13 +85,9 @@ def allowing_for(estimate: Estimate, leak: float, seen: int) -> Estimate:
     Raises Refusal.
     """
     refuse_if_leaks_matter(leak, estimate.value, seen)
-    guess = estimate.guess
-    if guess is not None:
-        guess = min(1.0, guess[0]), min(1.0, guess[1] + leak)
     return replace(
         estimate,
-        value=min(1.0, estimate.value),  # a mean of weights may exceed 1
+        value=min(estimate.value, 1.0),  # a mean of weights may exceed 1; NaN stays
         lower=min(1.0, estimate.lower),
         upper=min(1.0, estimate.upper + leak),
-        guess=guess,
     )

@@ -12,7 +12,7 @@ from simulator.foundations.validation import finite, open_probability, probabili
 from simulator.theory import Composition, bounds_for
 from simulator.theory.guarantees.interface import Guarantee
 
-SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid", "guess",
+SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid",
          "widened")  # fmt: skip
 """The fields of an estimate that a report has."""
 

@@ -118,7 +118,7 @@ class Result(Measured):
         simultaneous. A loss that equals the threshold up to rounding is not above it
         (:mod:`simulator.foundations.ties`). Raises Refusal if a weighted sample has no hit, or if
         infinite losses that it does not reach may outweigh its estimate; for several thresholds
-        only if all are refused, otherwise ``no_guess`` of one is the reason.
+        only if all are refused, otherwise ``no_value`` of one is the reason.
         """
         return at_points(
             "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
@@ -256,11 +256,7 @@ class Result(Measured):
             return found
         with_all = invert(delta - leak)
         found = replace(found, upper=with_all.upper)
-        if with_all.no_guess:
-            return found.without_guess(with_all.no_guess)
-        if found.guess is None or with_all.guess is None:
-            return found
-        return replace(found, guess=(found.guess[0], with_all.guess[1]))
+        return found.without_value(with_all.no_value) if with_all.no_value else found
 
     @overload
     def difference(
@@ -297,11 +293,8 @@ class Result(Measured):
         Their probability is added if it is known; a bound on it raises the upper end.
         """
         if (known := self.known_leak(experiment)) > 0.0:
-            ends = [min(1.0, end + known) for end in (found.value, found.lower, found.upper)]
-            guess = found.guess
-            if guess is not None:
-                guess = min(1.0, guess[0] + known), min(1.0, guess[1] + known)
-            return replace(found, value=ends[0], lower=ends[1], upper=ends[2], guess=guess)
+            ends = [min(end + known, 1.0) for end in (found.value, found.lower, found.upper)]
+            return replace(found, value=ends[0], lower=ends[1], upper=ends[2])
         return allowing_for(found, *self.unseen_leak(experiment))
 
     def known_leak(self, experiment: int) -> float:

@@ -226,8 +226,7 @@ def _point_by_point(
         except Refusal:
             columns.append((math.nan,) * 3)
         else:
-            value = math.nan if found.no_guess else found.value
-            columns.append((value, found.lower, found.upper))
+            columns.append((found.value, found.lower, found.upper))
     return Band(*np.array(columns).T)
 
 

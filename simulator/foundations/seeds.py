@@ -50,7 +50,6 @@ class Pilot(IntEnum):
 
     SPLITTING_LEVELS = 0
     MEASURES = 200
-    WITNESSES = 600
     SHOWN = 700
 
 

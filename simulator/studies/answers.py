@@ -127,12 +127,10 @@ def _estimated(look: Look, result: Result, quantity: Quantity, experiment: int) 
 
 
 def _answer(quantity: Quantity, experiment: int, near: Estimate, far: Estimate) -> Answer:
-    value = near.value
-    if near.no_guess:
-        value = near.lower if near.lower == near.upper else math.nan
+    value = near.lower if near.lower == near.upper else near.value
     return Answer(
         quantity, experiment, value, (near.lower, near.upper), (far.lower, far.upper),
-        near.method, near.hits, near.no_guess or "",
+        near.method, near.hits, near.no_value,
     )  # fmt: skip
 
 

@@ -182,7 +182,7 @@ def test_a_result_of_covering_play_has_intervals_valid_in_advance():
     for epsilon in (3.0, 6.0, 8.1):
         exact = math.fsum(p * -math.expm1(epsilon - x) for x, p in law.items() if x > epsilon)
         found = result.delta(epsilon, confidence=1.0 - 1e-6)
-        assert found.guess is None
+        assert not found.no_value
         assert found.lower <= exact <= found.upper
         assert found.upper < 1.2 * found.lower
 

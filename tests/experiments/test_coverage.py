@@ -54,7 +54,7 @@ def test_the_list_of_cases_depends_on_the_seed_alone():
     assert sum(SUITE[name].kind == "automaton" for name in order[:30]) == 10
 
 
-def made_by(law, narrower=1.0, asymptotic=False):
+def made_by(law, narrower=1.0, valid=True):
     """An estimator with exact intervals of a probability, or ones too narrow."""
 
     def estimator(adversary, family, rounds, trials, *, epsilon, experiment, seed, **rest):
@@ -64,12 +64,11 @@ def made_by(law, narrower=1.0, asymptotic=False):
             lower = beta.ppf(0.025, hits, trials - hits + 1) if hits else 0.0
             upper = beta.ppf(0.975, hits + 1, trials - hits) if hits < trials else 1.0
             lower, upper = (value + (end - value) / narrower for end in (lower, upper))
-            ends = (0.0, 1.0) if asymptotic else (lower, upper)
             return Estimate(
-                value=value, lower=ends[0], upper=ends[1], confidence=0.95, method="x", hits=hits,
+                value=value, lower=lower, upper=upper, confidence=0.95, method="x", hits=hits,
                 effective_sample_size=trials, largest_weight_share=0.1,
-                relative_standard_error=0.1, lower_valid=not asymptotic,
-                upper_valid=not asymptotic, guess=(lower, upper) if asymptotic else None,
+                relative_standard_error=0.1, lower_valid=valid, upper_valid=valid,
+                no_value="" if valid else "few",
             )  # fmt: skip
 
         streams = np.random.default_rng(seed).spawn(2)
@@ -111,28 +110,26 @@ def test_an_honest_interval_is_kept_and_a_narrow_one_is_broken():
     assert next(r for r in honest if r.group == "all").both.number == 400, "one of each sample"
 
 
-def test_a_guess_claims_nothing_and_is_measured():
-    guessed = next(r for r in rows(played(narrower=4.0, asymptotic=True)) if r.group == "all")
-    assert guessed.verdict == "none"
-    assert guessed.lower.number == guessed.upper.number == 0
-    assert guessed.guesses == 400
-    assert guessed.guesses_missed > 100
-    assert guessed.ratio is None
-    assert guessed.guess_ratio < 2.0
+def test_ends_that_claim_nothing_and_answers_without_a_value_are_counted():
+    silent = next(r for r in rows(played(narrower=4.0, valid=False)) if r.group == "all")
+    assert silent.verdict == "none"
+    assert silent.lower.number == silent.upper.number == 0
+    assert silent.ends_alone == 400
+    assert silent.ratio is None
 
 
-def outcome(lower, upper, lower_valid, upper_valid, guess=None, truth=0.1):
+def outcome(lower, upper, lower_valid, upper_valid, truth=0.1):
     case = Case("short", 0, 0, "tail", 1.0, "atom", 100, "auto", 0)
-    claim = Claim(lower, upper, lower_valid, upper_valid, guess)
+    claim = Claim(lower, upper, lower_valid, upper_valid, True)
     return Outcome(case, "length", "tail", "auto: x", truth=Bracket(truth, truth), claim=claim)
 
 
 def test_each_end_is_counted_for_what_it_claims():
     low = row("all", "all", [outcome(0.2, 0.3, True, True)] * 30)
     assert (low.lower.verdict, low.upper.verdict, low.both.verdict) == ("broken", "kept", "broken")
-    high = row("all", "all", [outcome(0.01, 0.05, True, False, (0.05, 0.06))] * 30)
+    high = row("all", "all", [outcome(0.01, 0.05, True, False)] * 30)
     assert (high.lower.verdict, high.upper.verdict) == ("kept", "none")
-    assert (high.guesses_missed, high.guesses_too_low, high.both.number) == (30, 30, 0)
+    assert (high.both.number, high.ends_alone) == (0, 0)
     assert row("all", "all", [outcome(0.1, 0.1, True, True)]).both.missed == 0
 
 
@@ -146,9 +143,9 @@ def test_the_count_that_chance_explains():
 
 def test_what_is_valid_is_read_from_the_fields():
     found = SimpleNamespace(
-        lower=0.1, upper=0.2, lower_valid=True, upper_valid=False, guess=(0.12, 0.15)
+        lower=0.1, upper=0.2, lower_valid=True, upper_valid=False, no_value="few"
     )
-    assert claim_of(found) == (0.1, 0.2, True, False, (0.12, 0.15))
+    assert claim_of(found) == (0.1, 0.2, True, False, False)
 
 
 @pytest.mark.parametrize(("error", "status"), [(Refusal, "refused"), (ZeroDivisionError, "failed")])
@@ -209,7 +206,7 @@ def test_a_sample_of_the_other_experiment_is_read_as_such(seed):
 def test_calls_are_counted_with_their_refusals():
     """Of 1,500 calls 33 gave an answer and all 33 missed: 2% of the calls, all of the answers."""
     case = Case("fixed", 0, 0, "tail", 0.5, "atom", 2238, "plain", 0)
-    missed = Claim(0.3, 0.4, True, True, (0.3, 0.4))
+    missed = Claim(0.3, 0.4, True, True, False)
     truth = Bracket(0.2, 0.2)
     outcomes = []
     for number in range(1500):
@@ -224,7 +221,7 @@ def test_calls_are_counted_with_their_refusals():
     whole, hiding = call_rows(outcomes)
     assert (whole.hiding, hiding.hiding) == ("all", "made to hide")
     assert (whole.calls, whole.refused, whole.answered, whole.missed) == (1500, 1467, 33, 33)
-    assert whole.guesses_missed == whole.guessed == 33
+    assert whole.ends_alone == 33
     text = markdown(rows(outcomes), [whole])
     assert "33 of 1500 (2.2%)" in text
     assert "33 of 33 (100.0%)" in text

@@ -32,8 +32,3 @@ def assert_covers(
     missed, total = misses((interval(stream) for stream in streams), truth)
     allowed = allowed_misses(total, rate)
     assert missed <= allowed, f"{missed} of {total} intervals miss {truth}; {allowed} allowed"
-
-
-def narrow(estimate):
-    """The narrowest interval: the guess where there is one, else the valid ends."""
-    return estimate.guess or (estimate.lower, estimate.upper)

@@ -171,7 +171,7 @@ def weighted(request):
 @pytest.mark.parametrize("at", [ATOM, ATOM - 0.0004, ATOM + 0.31234], ids=["at", "below", "beside"])
 @pytest.mark.parametrize("question", ["tail", "delta"])
 def test_counted_weights_cover(weighted, question, at):
-    """At an atom, a bin's width below it, and between two: valid ends, and guesses at 2 RATE."""
+    """At an atom, a bin's width below it, and between two: valid ends."""
     played, (losses, log_w) = weighted
     of, bound = {
         "tail": (weighted_tail, tail_log_bound), "delta": (weighted_delta, delta_log_bound)
@@ -188,15 +188,10 @@ def test_counted_weights_cover(weighted, question, at):
         found.append(wide)
     sample = iter(found)
     assert_covers(lambda _: ends(next(sample)), truth, RATE, repetitions=SAMPLES)
-    guesses = [each.guess for each in found if each.guess is not None]
-    assert len(guesses) in (0, SAMPLES)
     # weights of a steered play depend on its path: those of one atom share cells
     assert played.specification.sampling == MEASURES["tilted"] or any(e.widened for e in found)
     assert all(0.2 * truth < each.lower for each in found)  # else nothing was tried
-    assert len(guesses) == SAMPLES or all(each.upper < 5.0 * truth for each in found)
-    if guesses:
-        sample = iter(guesses)
-        assert_covers(lambda _: next(sample), truth, 2 * RATE, repetitions=SAMPLES)
+    assert all(each.no_value or each.upper < 5.0 * truth for each in found)
 
 
 TILT = 2.0

@@ -19,7 +19,7 @@ from .intervals import (
 )
 from .moment_bands import MomentBand, moment_band
 from .moments import loss_variance, mean_loss
-from .splitting_estimates import splitting_product, splitting_runs
+from .splitting_estimates import splitting_runs
 from .tail_estimates import TailBand, tail, tail_band
 from .trade_off_estimates import EmpiricalTradeOff, empirical_trade_off
 from .weight_bounds import delta_log_bound, tail_log_bound
@@ -57,7 +57,6 @@ __all__ = [
     "moment_band",
     "proportion_lower",
     "proportion_upper",
-    "splitting_product",
     "splitting_runs",
     "tail",
     "tail_band",

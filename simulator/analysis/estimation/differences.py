@@ -27,15 +27,10 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
             "the difference: give both a higher confidence"
         )
     value = one.value - other.value
-    no_guess = one.no_guess or other.no_guess
-    if math.isnan(value) and not no_guess:
+    no_value = one.no_value or other.no_value
+    if math.isnan(value) and not no_value:
         raise NotApplicable("both values are infinite, and their difference is undefined")
     lower, upper = _subtracted((one.lower, one.upper), (other.lower, other.upper))
-    guess = None
-    if not no_guess and (one.guess is not None or other.guess is not None):
-        guess = _subtracted(
-            one.guess or (one.lower, one.upper), other.guess or (other.lower, other.upper)
-        )
     error = math.hypot(_error(one), _error(other))
     methods = " and ".join(dict.fromkeys((one.method, other.method)))
     return Estimate(
@@ -50,8 +45,7 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
         relative_standard_error=error / abs(value) if abs(value) > 0.0 else math.inf,
         lower_valid=one.lower_valid and other.upper_valid,
         upper_valid=one.upper_valid and other.lower_valid,
-        guess=guess,
-        no_guess=no_guess,
+        no_value=no_value,
         widened=one.widened + other.widened,
     )
 

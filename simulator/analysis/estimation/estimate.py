@@ -18,18 +18,17 @@ class Estimate:
     ``lower <= value <= upper``; an infinite ``upper`` means that there is no upper bound.
     ``confidence`` is the coverage of the two-sided interval, ``method`` how it was made.
     ``lower_valid`` and ``upper_valid`` say of each end whether it has its confidence at every
-    sample size. ``guess`` is an asymptotic interval, or None; it is not valid at every sample size,
-    because a sample has no information on paths that it does not contain. If the sample is too
-    small for a guess, ``no_guess`` is the reason: then ``value`` is only the mean of the sample,
-    and is not printed. A refused point among several has the value NaN and trivial ends
-    (:meth:`refused`).
+    sample size. A sample has no information on paths that it does not contain: where no bound that
+    is known in advance limits their part and the ends are far apart, these are all that there is.
+    Then ``value`` is NaN, and ``no_value`` is the reason. A refused point among several has trivial
+    ends too (:meth:`refused`).
 
     ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
     contribution over the sum; ``relative_standard_error`` is the estimated standard error over
-    the value (infinite without a hit). ``widened`` is an upper bound on how much further out an
-    end, also of the guess, is than if every loss were known and bets changed at the same trials: 0
-    unless losses were binned.
+    the value (infinite where there is none). ``widened`` is an upper bound on how much further out
+    an end is than if every loss were known, and bets had the same scale and changed at the same
+    trials: 0 unless losses were binned.
 
     ``float(estimate)`` is the value.
     """
@@ -45,8 +44,7 @@ class Estimate:
     relative_standard_error: float
     lower_valid: bool = True
     upper_valid: bool = True
-    guess: tuple[float, float] | None = None
-    no_guess: str = ""
+    no_value: str = ""
     widened: float = 0.0
 
     @classmethod
@@ -55,27 +53,20 @@ class Estimate:
         return cls(
             value=math.nan, lower=ends[0], upper=ends[1], confidence=confidence, method="refused",
             hits=0, effective_sample_size=0.0, largest_weight_share=1.0,
-            relative_standard_error=math.inf, no_guess=why,
+            relative_standard_error=math.inf, no_value=why,
         )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """Fields by name, for JSON: None stands for a number that is not finite.
-
-        It also stands for the value if there is no guess.
-        """
+        """Fields by name, for JSON: None stands for a number that is not finite."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.no_guess:
-            named["value"] = None
         if not self.widened:
             del named["widened"]
-        if self.guess is not None:
-            named["guess"] = dict(zip(("lower", "upper"), map(_finite_or_none, self.guess)))
         return {name: _finite_or_none(entry) for name, entry in named.items()}
 
     def __float__(self) -> float:
         """Return the value. Raises Refusal if there is none, with the reason."""
-        if self.no_guess:
-            raise Refusal(f"this estimate has ends and no value: {self.no_guess}")
+        if self.no_value:
+            raise Refusal(f"this estimate has ends and no value: {self.no_value}")
         return self.value
 
     def __repr__(self) -> str:
@@ -84,26 +75,23 @@ class Estimate:
     @property
     def computed(self) -> bool:
         """Whether the value was computed, with certain ends, and no sample was drawn."""
-        return not self.no_guess and self.effective_sample_size == self.relative_standard_error == 0
+        return not self.no_value and self.effective_sample_size == self.relative_standard_error == 0
 
     def __str__(self) -> str:
-        percent = f"{100 * self.confidence:.10g}"
         wider = f", widened by {self.widened:.1g} at most" if self.widened else ""
-        if self.computed:
-            value, lower, upper = _aligned(self.value, self.lower, self.upper)
-            return f"{value} [{lower}, {upper}] ({self.method})"
-        ends = f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method}{wider})"
-        if self.no_guess:
-            return f"{ends}; no guess: {self.no_guess}"
-        if self.guess is None:
-            value, lower, upper = _aligned(self.value, self.lower, self.upper)
-            return f"{value} [{lower}, {upper}] ({percent}%, {self.method}{wider})"
-        value, lower, upper = _aligned(self.value, *self.guess)
-        return f"{ends}; a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
+        how = "" if self.computed else f"{100 * self.confidence:.10g}%, "
+        how = f"({how}{self.method}{wider})"
+        if self.no_value:
+            ends = f"between {self.lower:.3g} and {self.upper:.3g}"
+            return f"{ends} {how}; no value: {self.no_value}"
+        value, lower, upper = _aligned(self.value, self.lower, self.upper)
+        return f"{value} [{lower}, {upper}] {how}"
 
-    def without_guess(self, why: str) -> Estimate:
-        """The estimate without its guess, if it has one; ``why`` is the reason."""
-        return self if self.guess is None else replace(self, guess=None, no_guess=why)
+    def without_value(self, why: str) -> Estimate:
+        """The ends alone, if there is a value; ``why`` is the reason."""
+        if self.no_value:
+            return self
+        return replace(self, value=math.nan, relative_standard_error=math.inf, no_value=why)
 
 
 def estimate_of_mean(
@@ -127,13 +115,7 @@ def estimate_of_mean(
 
 
 def estimate_of_log_mean(
-    mean: LogMean,
-    limits: tuple[float, float],
-    confidence: float,
-    method: str,
-    *,
-    guess: tuple[float, float] | None = None,
-    no_guess: str = "",
+    mean: LogMean, limits: tuple[float, float], confidence: float, method: str
 ) -> Estimate:
     """The Estimate of a weighted mean with the given valid limits and its summary's figures."""
     value = math.exp(mean.log_value)
@@ -147,8 +129,6 @@ def estimate_of_log_mean(
         effective_sample_size=mean.effective_sample_size,
         largest_weight_share=mean.largest_share,
         relative_standard_error=mean.relative_error,
-        guess=guess,
-        no_guess=no_guess,
     )
 
 

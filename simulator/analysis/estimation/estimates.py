@@ -17,7 +17,7 @@ class Estimates(Series[Estimate]):
     """One estimate for each of several points, in their order; compared and indexed as a sequence.
 
     The intervals are not simultaneous; a band, such as ``result.delta_band``, is. A refused point
-    has no value but trivial ends, and its ``no_guess`` is the reason; if all points are refused an
+    has no value but trivial ends, and its ``no_value`` is the reason; if all points are refused an
     error is raised.
 
     Attributes
@@ -32,7 +32,7 @@ class Estimates(Series[Estimate]):
     @property
     def value(self) -> Floats:
         """The values, float64 of shape (points,); NaN where an estimate has none."""
-        return np.array([np.nan if e.no_guess else e.value for e in self], dtype=np.float64)
+        return np.array([e.value for e in self], dtype=np.float64)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The points, the values, the ends of the intervals, their confidence and method."""

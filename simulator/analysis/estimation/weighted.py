@@ -5,9 +5,8 @@ mean of W f. Both ends of an interval are valid at every sample size. The lower 
 means, which needs only that weights are not negative: a path that is never drawn can only make it
 too low (Waudby-Smith and Ramdas 2023). The upper one is the least of what betting on W f / B
 gives, where W f <= B is known in advance, and of a ceiling that the caller knows, such as the exact
-curve of the family. If these ends are far apart there is an asymptotic interval too, as a guess. It
-is left out if it would rest on too few hits, or on one dominating weight. A sample without a hit is
-refused.
+curve of the family. Without a useful bound there are ends alone, and no value. A sample without a
+hit is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from simulator.analysis.estimation.betting import (
     upper_limit,
 )
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_log_mean
-from simulator.engine.outcomes.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS
+from simulator.engine.outcomes.log_mean import VALID_ENDS
 from simulator.engine.outcomes.loss_sample import Excess, LossSample, excess
 from simulator.engine.outcomes.samples import (
     Floats,
@@ -41,6 +40,12 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import ROUNDS, beyond, tolerance
 from simulator.foundations.validation import finite, whole
 
+HIDDEN = "these trials may miss large losses that come on rare paths"
+"""Why a weighted sample gives ends alone."""
+CLOSE = 2.0
+"""Ends whose ratio is at most this hold a value by themselves."""
+MOST_ADVISED = 1e12
+"""The most trials that are advised."""
 _ROUNDING = 1e-9
 """By how much log-weights, sums over many rounds, may exceed their bound by rounding."""
 
@@ -55,8 +60,6 @@ def weighted_tail(
     rounds: int = ROUNDS,
     log_bound: float | None = None,
     ceiling: float = 1.0,
-    minimum_hits: int = MINIMUM_HITS,
-    largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
     """Pr0[L > threshold], or Pr1[-L > threshold] for ``experiment`` 1, from a sample under Q.
 
@@ -64,9 +67,8 @@ def weighted_tail(
     :class:`WeightedSample` holds both, with None for the second. ``rounds`` says what rounding
     adds, see :func:`simulator.analysis.estimation.tail`. ``log_bound`` is ln B with
     W·1{L > threshold} <= B known in advance, see :func:`tail_log_bound`; ``ceiling`` a number that
-    the truth does not exceed. Without a useful bound there is no guess with fewer than
-    ``minimum_hits`` or a weight beyond ``largest_share`` of the sum. Raises InvalidInput, and
-    Refusal without a hit.
+    the truth does not exceed. Without a useful bound there are ends and no value. Raises
+    InvalidInput, and Refusal without a hit.
     """
     least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     return log_sample_estimate(
@@ -74,8 +76,6 @@ def weighted_tail(
         confidence,
         log_bound,
         ceiling=ceiling,
-        minimum_hits=minimum_hits,
-        largest_share=largest_share,
     )
 
 
@@ -89,8 +89,6 @@ def weighted_delta(
     rounds: int = ROUNDS,
     log_bound: float | None = None,
     ceiling: float = 1.0,
-    minimum_hits: int = MINIMUM_HITS,
-    largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
     """Hockey-stick divergence E[W (1 - e^{ε-L})₊] at ``epsilon`` from a sample under Q.
 
@@ -104,8 +102,6 @@ def weighted_delta(
         confidence,
         log_bound,
         ceiling=ceiling,
-        minimum_hits=minimum_hits,
-        largest_share=largest_share,
     )
     # rounding lifts no loss by more than the tolerance, and no delta by more than that times the
     # probability of losses near epsilon or beyond, which the sample bounds
@@ -159,31 +155,16 @@ def log_sample_estimate(
     log_bound: float | None = None,
     *,
     ceiling: float = 1.0,
-    minimum_hits: int = MINIMUM_HITS,
-    largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
     """Mean of e^x, at most ``ceiling``, with an interval valid at every sample size.
 
     If the bound exceeds the value more than ``trials`` times, a single value at the bound would
-    exceed the sum of the sample; then there is a guess too.
+    exceed the sum of the sample: there are ends alone, unless these are CLOSE. Raises Refusal
+    without a hit.
     """
     alpha = error_level(confidence) / 2.0
     summary = sample.summary()
-    bounded = log_bound is not None and useful(log_bound, summary.log_value, sample.trials)
-    value = math.exp(summary.log_value)
-    inner: list[float] = []
-
-    def limits() -> tuple[float, float]:
-        least, most = sample.outer()
-        (low, best_high), (best_low, high) = (
-            each.asymptotic_limits(alpha) if each.hits else (0.0, 0.0) for each in (least, most)
-        )
-        inner.extend((best_low - low, high - best_high))
-        return low, min(high, max(ceiling, value))
-
-    guess, no_guess = summary.guess(
-        limits, bounded=bounded, minimum_hits=minimum_hits, largest_share=largest_share
-    )
+    summary.require_hit()
     method, upper = VALID_ENDS, RoundedLimit(ceiling, ceiling)
     if log_bound is None:
         lower = lower_from_pilot(sample, alpha)
@@ -196,14 +177,12 @@ def log_sample_estimate(
         lower = RoundedLimit(*ends)
         upper = RoundedLimit(*(min(unscaled(limit, log_bound), ceiling) for limit in above))
         method = f"{METHOD}, weights bounded in advance"
-    found = estimate_of_log_mean(
-        summary, (lower.outward, upper.outward), confidence, method, guess=guess, no_guess=no_guess
-    )
-    if sample.exact:
-        return found
-    least, most = (math.exp(each.log_value) for each in sample.outer())
-    wider = (lower.inward - lower.outward, upper.outward - upper.inward, most - least, *inner)
-    return replace(found, widened=max(0.0, *wider))
+    found = estimate_of_log_mean(summary, (lower.outward, upper.outward), confidence, method)
+    if not sample.exact:
+        least, most = (math.exp(each.log_value) for each in sample.outer())
+        wider = (lower.inward - lower.outward, upper.outward - upper.inward, most - least)
+        found = replace(found, widened=max(0.0, *wider))
+    return value_if_held(found, log_bound, summary.log_value, sample.trials)
 
 
 class RoundedLimit(NamedTuple):
@@ -253,6 +232,20 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
     No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
     """
     return lower_from_pilot(LogSample.of(log_sample), alpha).outward
+
+
+def value_if_held(
+    found: Estimate, log_bound: float | None, log_value: float, trials: int
+) -> Estimate:
+    """The estimate, without its value unless the bound is useful or the ends are CLOSE."""
+    if found.upper <= CLOSE * found.lower:
+        return found
+    if log_bound is None or log_bound - log_value > math.log(MOST_ADVISED):
+        return found.without_value(HIDDEN)
+    if useful(log_bound, log_value, trials):
+        return found
+    needed = 2.0 * math.exp(log_bound - log_value)
+    return found.without_value(f"{HIDDEN}: try {needed:.2g} trials")
 
 
 def useful(log_bound: float, log_value: float, trials: int) -> bool:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from simulator.analysis.estimation.betting import METHOD
@@ -22,16 +21,15 @@ from simulator.analysis.estimation.inversion import (
 from simulator.analysis.estimation.weighted import (
     RoundedLimit,
     scaled_by_bound,
-    useful,
+    value_if_held,
     weighted_sample,
 )
-from simulator.engine.outcomes.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS
+from simulator.engine.outcomes.log_mean import VALID_ENDS
 from simulator.engine.outcomes.loss_sample import Excess
 from simulator.engine.outcomes.points import Points
 from simulator.engine.outcomes.samples import error_level
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.roots import crossing
 from simulator.foundations.ties import ROUNDS, tolerance
 from simulator.foundations.validation import open_probability, whole
 
@@ -53,8 +51,6 @@ def weighted_epsilon(
     rounds: int = ROUNDS,
     log_bound: Callable[[float], float] | None = None,
     ceiling: float = math.inf,
-    minimum_hits: int = MINIMUM_HITS,
-    largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
     """Least ε >= 0 with E[W (1 - e^{ε-L})₊] at most ``delta``, from a sample under Q.
 
@@ -63,10 +59,8 @@ def weighted_epsilon(
     lower one needs no bound on the weights, the upper one needs ``log_bound(ε)``, ln of a bound on
     W (1 - e^{ε-L})₊ that is known in advance (for tilted play
     ``lambda e: delta_log_bound(theta, psi_bar, e)``), and is at most ``ceiling``, an ε known to be
-    at or above the truth. Without a useful bound there is a guess: the ε whose asymptotic interval
-    for δ(ε) contains ``delta``, left out with fewer than ``minimum_hits`` at the value itself or a
-    weight beyond ``largest_share``. Raises InvalidInput; NotApplicable when no ε is finite;
-    Refusal without a hit.
+    at or above the truth. Without a useful bound there are ends and no value. Raises InvalidInput;
+    NotApplicable when no ε is finite; Refusal without a hit.
     """
     sample = weighted_sample(losses, log_weights, experiment)
     log_delta = math.log(open_probability("delta", delta))
@@ -77,17 +71,7 @@ def weighted_epsilon(
             f"no finite epsilon has delta {delta:g}: infinite losses alone are more likely"
         )
     summary = sample.excess(point).summary()
-    bounded = log_bound is not None and useful(log_bound(point), log_delta, sample.trials)
-    inner: list[float] = []
-
-    def limits() -> tuple[float, float]:
-        lower, upper = _asymptotic_limits(sample, log_delta, alpha, point)
-        inner.extend((lower.inward - lower.outward, _further_out(upper)))
-        return lower.outward, min(upper.outward, max(ceiling, point))
-
-    guess, no_guess = summary.guess(
-        limits, bounded=bounded, minimum_hits=minimum_hits, largest_share=largest_share
-    )
+    summary.require_hit()
     lower, upper = _betting_limits(
         sample, log_delta=log_delta, alpha=alpha, point=point, log_bound=log_bound
     )
@@ -95,7 +79,7 @@ def weighted_epsilon(
     method = VALID_ENDS
     if log_bound is not None:
         method = f"{METHOD}, test inversion, weights bounded in advance"
-    return Estimate(
+    found = Estimate(
         value=point,
         lower=max(0.0, min(float(lower.outward - slack), point)),
         upper=max(min(float(upper.outward + slack), ceiling), point),
@@ -105,10 +89,14 @@ def weighted_epsilon(
         effective_sample_size=summary.effective_sample_size,
         largest_weight_share=summary.largest_share,
         relative_standard_error=_relative_error(sample, point),
-        guess=guess,
-        no_guess=no_guess,
-        widened=max(0.0, lower.inward - lower.outward, _further_out(upper), *inner),
+        widened=max(0.0, lower.inward - lower.outward, _further_out(upper)),
     )
+    return value_if_held(found, log_bound and log_bound(point), log_delta, sample.trials)
+
+
+def weighted_point(sample: WeightedSample, delta: float, experiment: int) -> float:
+    """The ε at which the sample's own mean is ``delta``: where to measure, and no estimate."""
+    return _point(sample.signed(experiment), math.log(delta))
 
 
 def _point(sample: WeightedSample, log_delta: float) -> float:
@@ -125,51 +113,6 @@ def _relative_error(sample: WeightedSample, point: float) -> float:
 def _further_out(upper: RoundedLimit) -> float:
     """By how much an upper limit was moved outward; 0 if both are infinite."""
     return upper.outward - upper.inward if upper.inward < upper.outward else 0.0
-
-
-def _asymptotic_limits(
-    sample: WeightedSample, log_delta: float, alpha: float, point: float
-) -> tuple[RoundedLimit, RoundedLimit]:
-    """Ends of the ε around the point whose interval for δ(ε) contains the target."""
-
-    def gap(epsilon: float, side: int, high: bool) -> float:
-        """Logarithm of the limit of δ(ε) on one side, above the target."""
-        summary = sample.excess(epsilon).outer()[high]
-        if summary.hits == 0:
-            return -math.inf
-        freedom = max(summary.effective_sample_size - 1.0, 1.0)
-        reach = float(-scipy.special.stdtrit(freedom, alpha)) * summary.relative_error
-        return summary.log_value + side * reach - log_delta
-
-    step = _relative_error(sample, point) * point
-    step = step if math.isfinite(step) and step > 0.0 else 0.01
-    largest = sample.losses.largest_finite(0.0)
-
-    def lower(high: bool) -> float:
-        return _first_crossing(lambda epsilon: gap(epsilon, -1, high), point, -step, 0.0)
-
-    def upper(high: bool) -> float:
-        found = _first_crossing(lambda epsilon: gap(epsilon, +1, high), point, step, largest)
-        return math.inf if found >= largest else found
-
-    below, above = lower(False), upper(True)
-    if sample.exact:
-        return RoundedLimit(below, below), RoundedLimit(above, above)
-    return RoundedLimit(below, lower(True)), RoundedLimit(above, upper(False))
-
-
-def _first_crossing(gap: Callable[[float], float], start: float, step: float, end: float) -> float:
-    """Where ``gap`` first changes sign going from ``start`` toward ``end``; ``end`` if nowhere."""
-    inside, sign = start, gap(start) > 0.0
-    while inside != end:
-        outside = max(inside + step, end) if step < 0.0 else min(inside + step, end)
-        ahead = gap(outside)
-        if (ahead > 0.0) != sign and math.isfinite(ahead):
-            return crossing(gap, inside, outside, xtol=1e-10)
-        if not math.isfinite(ahead):
-            return end
-        inside, step = outside, 2.0 * step
-    return end
 
 
 def _betting_limits(
@@ -228,10 +171,10 @@ def _pilot(sample: WeightedSample, log_delta: float) -> tuple[int, float, float]
     start, floor, scale = 1, 0.0, -math.inf
     for start in sample.losses.pilots():
         first = sample.first(start)
-        guess = _point(first, log_delta)
-        error = _relative_error(first, guess)
-        known = math.isfinite(guess) and math.isfinite(error)
-        floor = max(0.0, guess * (1.0 - _PILOT_ERRORS * error)) if known else 0.0
+        point = _point(first, log_delta)
+        error = _relative_error(first, point)
+        known = math.isfinite(point) and math.isfinite(error)
+        floor = max(0.0, point * (1.0 - _PILOT_ERRORS * error)) if known else 0.0
         scale = sample.excess(floor).peak(start)
         if scale > -math.inf:
             break

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 
 from simulator.adversaries.contract import is_of_library
@@ -15,14 +14,13 @@ from simulator.analysis.estimation import delta_log_bound
 from simulator.analysis.estimation.weighted import useful
 from simulator.analysis.rare.covering import cover, cover_delta
 from simulator.analysis.rare.doob import NODES, Recursion, enumerate_states
-from simulator.analysis.rare.drawing import FromMeasure
+from simulator.analysis.rare.drawing import HITS_WANTED, FromMeasure
 from simulator.analysis.rare.pilot import always_one_law, pilot_tilt, relative_error, summarised
 from simulator.analysis.rare.question import Question
 from simulator.analysis.rare.reading import Nothing, RareChoice, Way
 from simulator.analysis.rare.rehearsal import Rehearsals, plain
 from simulator.analysis.rare.splitting import split
 from simulator.analysis.rare.steering import aim, steer
-from simulator.engine.challenges import LossUnknown
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.sampling import (
     LARGEST_PSI,
@@ -35,7 +33,7 @@ from simulator.engine.sampling import (
     rounded,
 )
 from simulator.engine.weight_bounds import psi_bound_at
-from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
+from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
 from simulator.foundations.roots import least_point
 from simulator.foundations.stages import stage
 from simulator.runner.progress import Progress
@@ -44,12 +42,8 @@ NODES_OF_AUTO = 500_000
 """The largest number of states and losses that ``auto`` enumerates, in about a second."""
 PLAIN_ENOUGH = 30.0
 """The largest relative error of one plain trial for which ``auto`` plays plainly."""
-HITS_WANTED = 3.0
-"""``auto`` plays plainly if it expects so many times the hits that a plain sample needs."""
 GOOD = 4.0
 """The largest relative error of one tilted trial for ``auto``: 1.3% with 100,000."""
-FEW_TRIALS = 1000
-"""The most trials that show whether a method applies."""
 GUARD = 0.2
 """The share of the trials that are drawn from a guard."""
 
@@ -79,34 +73,6 @@ def choose(question: Question, method: str | Sampling) -> RareChoice:
     return RareChoice(question, way, rehearsals.spent, time.perf_counter() - start)
 
 
-@contextlib.contextmanager
-def advised(question: Question, method: str | Sampling) -> Iterator[None]:
-    """Add to a refusal the method that applies: ``auto``, or splitting where that refuses too."""
-    try:
-        yield
-    except LossUnknown:
-        raise
-    except (NotApplicable, Refusal) as error:
-        for name in ("auto", "splitting"):
-            if name != method and applies(name, question):
-                raise type(error)(f'{error}; the method "{name}" applies') from error
-        raise
-
-
-def applies(name: str, question: Question) -> bool:
-    """Whether a method answers the question, played with at most FEW_TRIALS trials."""
-    s = question.specification
-    fewer = replace(s, trials=min(s.trials, FEW_TRIALS))
-    setting = replace(question.setting, out=None, progress=False)
-    tried = replace(question, specification=fewer, setting=setting)
-    try:
-        way = TABLE[name](tried, Rehearsals.of(fewer, question.experiment))
-        RareChoice(tried, way, 0, 0.0).play().read()
-    except DpcomposeError:
-        return False
-    return True
-
-
 def auto(question: Question, rehearsals: Rehearsals) -> Way:
     """The first that applies: doob, nothing, covering, or the most trustworthy measure."""
     s, epsilon = question.specification, question.epsilon
@@ -124,7 +90,7 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
     sampling: Sampling | None = None
     with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
         sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))
-    return FromMeasure(sampling, certain=True)
+    return FromMeasure(sampling)
 
 
 def without_blocks(way: Way, question: Question) -> Way:
@@ -144,9 +110,9 @@ def covering(question: Question, _: Rehearsals) -> FromMeasure:
     """The covering measure; raises NotApplicable if the states cannot be enumerated."""
     s, b = question.specification, question.experiment
     if question.epsilon is not None:
-        return FromMeasure(cover(s, b, question.epsilon), certain=True)
+        return FromMeasure(cover(s, b, question.epsilon))
     assert question.delta is not None
-    return FromMeasure(cover_delta(s, b, question.delta), certain=True)
+    return FromMeasure(cover_delta(s, b, question.delta))
 
 
 def as_it_is(question: Question, _: Rehearsals) -> FromMeasure:

@@ -8,36 +8,26 @@ from dataclasses import dataclass, replace
 
 from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
 from simulator.analysis.estimation import Estimate, delta_log_bound, tail_log_bound
+from simulator.analysis.estimation.weighted import MOST_ADVISED
+from simulator.analysis.estimation.weighted_epsilon import weighted_point
 from simulator.analysis.rare.reading import RareChoice, RareEvent, RarePlay
-from simulator.analysis.rare.witness import (
-    ERROR,
-    guesses_of,
-    refuse_above,
-    refuse_if_contradicted,
-)
 from simulator.analysis.result import Result
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.sampling import Sampling
 from simulator.foundations.errors import Refusal
 from simulator.foundations.wording import count_of
 
-HIDDEN = "these trials may miss the large losses of an adversary that has them on rare paths"
-"""Why ``auto`` makes no guess where no weight is bounded in advance."""
+HITS_WANTED = 3.0
+"""Plain play is planned or advised with so many times the hits that it needs."""
 SECOND_SAMPLE = 1 << 96
 """Added to the seed for a second sample of the same play."""
 
 
 @dataclass(frozen=True)
 class FromMeasure:
-    """The measure to draw from; None is the experiment itself.
-
-    Attributes
-    ----------
-    certain : whether there are valid ends alone: no guess, and no refusal without a hit.
-    """
+    """The measure to draw from; None is the experiment itself."""
 
     sampling: Sampling | None
-    certain: bool = False
 
     def __call__(self, choice: RareChoice) -> Sample:
         """Draw the sample; for a delta, also a second one at the epsilon that the first finds."""
@@ -47,7 +37,9 @@ class FromMeasure:
         first.known(b)  # raises Refusal if a mechanism has no likelihood
         point, seconds = q.epsilon, first.seconds
         if q.delta is not None:
-            point = first.epsilon(q.delta, b, q.confidence).value
+            found = first.epsilon(q.delta, b, q.confidence)
+            drawn = first.weighted(b) if found.no_value else None
+            point = found.value if drawn is None else weighted_point(drawn, q.delta, b)
             if point == math.inf:
                 raise Refusal(
                     f"infinite losses alone are more probable than delta = {q.delta:g} in "
@@ -60,8 +52,7 @@ class FromMeasure:
         assert point is not None
         return Sample(
             choice=choice, point=point, method="plain" if sampling is None else sampling.kind,
-            measure=sampling, trials=s.trials, seconds=seconds, certain=self.certain, first=first,
-            last=last,
+            measure=sampling, trials=s.trials, seconds=seconds, first=first, last=last,
         )  # fmt: skip
 
 
@@ -69,7 +60,6 @@ class FromMeasure:
 class Sample(RarePlay):
     """What was drawn: ``first`` for the epsilon of a delta, ``last`` for the event."""
 
-    certain: bool
     first: Result
     last: Result
 
@@ -78,16 +68,19 @@ class Sample(RarePlay):
         q = self.choice.question
         if q.delta is None:
             return None
-        return self._said(self.first.epsilon(q.delta, q.experiment, confidence))
+        return self.first.epsilon(q.delta, q.experiment, confidence)
 
     def at(self, epsilon: float, confidence: float) -> tuple[Estimate, Estimate]:
-        """The tail and the divergence at ``epsilon``; raises Refusal if no trial reached it."""
+        """The tail and the divergence at ``epsilon``; the ends alone if no trial reached it.
+
+        Raises Refusal if no trial reached a further epsilon.
+        """
         b = self.choice.question.experiment
         try:
             tail = self.last.tail(epsilon, b, confidence)
-            return self._said(tail), self._said(self.last.delta(epsilon, b, confidence))
+            return tail, self.last.delta(epsilon, b, confidence)
         except Refusal as error:
-            if not self.certain or epsilon != self.point:
+            if epsilon != self.point:
                 raise
             s, leak = self.last.specification, self.last.unseen_leak(b)[0]
             ends = [
@@ -102,21 +95,15 @@ class Sample(RarePlay):
             return tail, delta
 
     def require_sound(self, event: RareEvent) -> None:
-        """Raise Refusal if plain play has too few hits, or another sample contradicts a guess."""
-        q, s = self.choice.question, self.last.specification
-        if s.sampling is None and event.tail.hits < MINIMUM_HITS:  # else it was refused before
+        """Raise Refusal if plain play has too few hits."""
+        s = self.last.specification
+        if s.sampling is None and event.tail.hits < MINIMUM_HITS:
+            needed = plain_trials(self.choice.question.delta or event.tail.lower)
+            advice = f": try {needed:.2g} trials" if needed else ""
             raise Refusal(
                 f"{event.tail.hits} of {count_of(s.trials, 'plain trial')} lost more than "
-                f"{event.epsilon:g}, {MINIMUM_HITS} are needed: try more trials"
+                f"{event.epsilon:g}, {MINIMUM_HITS} are needed{advice}"
             )
-        guesses = guesses_of(event, s.rounds, q.delta)
-        if event.at_delta is not None and event.at_delta.guess is not None:
-            again = self.last.delta(event.at_delta.guess[1], q.experiment, 1.0 - 2.0 * ERROR)
-            refuse_above(guesses[-1], again.lower, "a second sample")
-        refuse_if_contradicted(self.first.specification, q.experiment, guesses)
-
-    def _said(self, found: Estimate) -> Estimate:
-        return found.without_guess(HIDDEN) if self.certain else found
 
     def _without_hits(
         self, bound: Callable[[float, float, float], float], epsilon: float, confidence: float
@@ -126,6 +113,13 @@ class Sample(RarePlay):
         if most is None:
             return 1.0
         return upper_limit_without_hits(most, self.last.specification.trials, confidence)
+
+
+def plain_trials(probability: float) -> float:
+    """The plain trials that an event of at least this probability needs; 0 if far too many."""
+    if probability * MOST_ADVISED < HITS_WANTED * MINIMUM_HITS:
+        return 0.0
+    return HITS_WANTED * MINIMUM_HITS / probability
 
 
 def upper_limit_without_hits(log_bound: float, trials: int, confidence: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simulator.analysis.rare.choosing import advised, choose
+from simulator.analysis.rare.advice import advised, with_advice
+from simulator.analysis.rare.choosing import choose
 from simulator.analysis.rare.question import USUAL, Question, Setting
 from simulator.analysis.rare.reading import RareEvent
 from simulator.engine.sampling import Sampling
@@ -36,13 +37,13 @@ def estimate_rare(
     method : one of METHODS, as :mod:`simulator.analysis.rare` has them; or a measure of your own,
         as ``Tilted(3.0)`` or ``"tilted:3"``.
 
-    Both ends of every interval are valid at every number of trials; for the guess see ``Estimate``.
-    Raises Refusal if too few trials reach the event, one weight dominates, or a second sample
-    contradicts a guess, and NotApplicable if the method does not fit the adversary.
+    Both ends of every interval are valid at every number of trials; for those without a value see
+    ``Estimate``. Raises Refusal if nothing is known in advance and too few trials reach the event,
+    and NotApplicable if the method does not fit the adversary.
     """
     question = Question.of(
         adversary, family, rounds, trials, seed=seed, setting=setting, epsilon=epsilon,
         delta=delta, experiment=experiment, confidence=confidence,
     )  # fmt: skip
     with advised(question, method):
-        return choose(question, method).play().read()
+        return with_advice(choose(question, method).play().read(), question, method)

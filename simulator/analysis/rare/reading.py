@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.question import Question
@@ -86,6 +86,7 @@ class RarePlay:
     ----------
     point : the epsilon of the event.
     method, measure, trials, seconds : as of a RareEvent.
+    advice : which method has a value, where this one has none.
     """
 
     choice: RareChoice
@@ -94,6 +95,7 @@ class RarePlay:
     measure: Sampling | None = None
     trials: int = 0
     seconds: float = 0.0
+    advice: str = ""
 
     def at(self, epsilon: float, confidence: float) -> tuple[Estimate, Estimate]:
         """The tail and the divergence at ``epsilon``; raises Refusal if it is not reached."""
@@ -117,10 +119,17 @@ class RarePlay:
         at_delta = self.at_delta(confidence) if epsilon == self.point else None
         tail, delta = self.at(epsilon, confidence)
         return RareEvent(
-            epsilon=epsilon, tail=tail, delta=delta, at_delta=at_delta, method=self.method,
+            epsilon=epsilon, tail=self.advised(tail), delta=self.advised(delta),
+            at_delta=None if at_delta is None else self.advised(at_delta), method=self.method,
             measure=self.measure, trials=self.trials, seconds=self.seconds, play=self,
             pilot_seconds=self.choice.seconds, pilot_rounds=self.choice.rounds,
         )  # fmt: skip
+
+    def advised(self, found: Estimate) -> Estimate:
+        """The estimate, with the advice if it has no value."""
+        if not (self.advice and found.no_value):
+            return found
+        return replace(found, no_value=f"{found.no_value}; {self.advice}")
 
 
 class Nothing(RarePlay):

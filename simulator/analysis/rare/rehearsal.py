@@ -92,14 +92,14 @@ Generators = tuple[np.random.Generator, np.random.Generator]
 
 
 def _rehearse_program(
-    s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators, *, keep: bool
+    s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators
 ) -> Rehearsal:
     """Rehearse an adversary that is read; raises DpcomposeError where its program stops."""
     coins, noise = draws
     compiled = is_worth_compiling(s, trials * s.rounds, plain=False)
     engine = tilted_engine_for(s, compiled)
     signed, log_weights = np.empty(trials), np.empty(trials)
-    path = np.zeros((trials if keep else 0, s.rounds, 4))
+    path = np.zeros((trials, s.rounds, 4))
     engine.play(
         b, sampling, s.rounds, coins, noise, losses=signed, log_weights=log_weights, path=path
     )
@@ -161,11 +161,11 @@ def _along(
 
 
 def _rehearse_in_python(
-    s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators, *, keep: bool
+    s: Specification, sampling: RoundByRound, b: int, trials: int, draws: Generators
 ) -> Rehearsal:
     coins, noise = draws
     family, tilting = Challenges(s, b), Tilting.of(s, b)
-    kept = np.zeros((4, trials if keep else 0, s.rounds))
+    kept = np.zeros((4, trials, s.rounds))
     met: dict[int, tuple[int, Pair]] = {}
     pair_met = np.full(kept.shape[1:], -1)
     signed, log_weights = np.empty(trials), np.empty(trials)
@@ -194,8 +194,7 @@ def _rehearse_in_python(
         )
 
     for number in range(trials):
-        terms = tilting, number, coins, noise, s.filter
-        trial = Rehearsed(write, *terms) if keep else TiltedTrial(*terms)
+        trial = Rehearsed(write, tilting, number, coins, noise, s.filter)
         play_trial(family, trial)
         signed[number], log_weights[number] = trial.loss, trial.log_weight
     return Rehearsal(signed, log_weights, lambda chosen: Rounds(*kept[:, chosen]), laws_of)
@@ -246,8 +245,6 @@ class Rehearsals:
     specification, b : what is played, under any measure.
     budget : the largest number of rounds of all rehearsals.
     spent : the rounds played so far.
-    first : the number of the first play among those held out, see ``Pilot``.
-    keep_rounds : whether the rounds of the plays are kept, which takes longer.
     known : the plays so far, by their measures.
     advance : called with the rounds of each play.
     """
@@ -257,8 +254,6 @@ class Rehearsals:
     budget: int
     _: KW_ONLY
     spent: int = 0
-    first: int = Pilot.MEASURES
-    keep_rounds: bool = True
     known: dict[RoundByRound, Rehearsal] = field(default_factory=dict)
     advance: Callable[..., None] | None = None
 
@@ -285,10 +280,10 @@ class Rehearsals:
         """The number of trials that are left in the budget."""
         return max(0, self.budget - self.spent) // self.specification.rounds
 
-    def play(self, sampling: RoundByRound, trials: int | None = None) -> Rehearsal:
+    def play(self, sampling: RoundByRound) -> Rehearsal:
         """The rehearsal of a measure; raises Refusal if the budget is spent."""
         if sampling not in self.known:
-            trials = min(trials or self.trials, self.left)
+            trials = min(self.trials, self.left)
             if trials < FEW_TRIALS and self.known:
                 raise Refusal(
                     f"no measure was found within {self.budget} rounds of pilot: try more trials"
@@ -303,11 +298,11 @@ class Rehearsals:
         return self.known[sampling]
 
     def _played(self, s: Specification, sampling: RoundByRound, trials: int) -> Rehearsal:
-        number = self.first + len(self.known)  # equal numbers have equal draws
+        number = Pilot.MEASURES + len(self.known)  # equal numbers have equal draws
 
         def play(how: Callable[..., Rehearsal]) -> Rehearsal:
             draws = pilot_generators(s.seed, self.specification.task, number)
-            return how(s, sampling, self.b, trials, draws, keep=self.keep_rounds)
+            return how(s, sampling, self.b, trials, draws)
 
         if not s.is_read:
             return play(_rehearse_in_python)

@@ -34,8 +34,7 @@ JSON_FIELDS = (
     "largest_weight_share",
     "lower_valid",
     "upper_valid",
-    "guess",
-    "no_guess",
+    "no_value",
 )
 """The fields of an estimate that are printed as JSON."""
 
@@ -98,9 +97,9 @@ def estimate_rare(
 
     The result is exact if a rule's states and losses can be enumerated. Otherwise answers are drawn
     from laws tilted towards large losses, and every trial has a weight. Both ends of an interval
-    hold at every number of trials. An asymptotic interval is printed as a guess, and left out if it
-    would rest on too few trials. An event that no trial reached is refused with exit code 3 and a
-    line on what to try, after its ends where these hold.
+    hold at every number of trials. Where no bound known in advance limits what the trials may miss
+    there is no value. An event that no trial reached is refused with exit code 3 and a line on what
+    to try, after its ends.
     """
     # slow to import; --help does not need them
     from simulator.analysis import rare
@@ -120,7 +119,7 @@ def estimate_rare(
         game = f"{adversary} in {family}, {count_of(rounds, 'round')}, experiment {experiment}"
         draw(event, game, plot)
     if event.tail.method == "refused":
-        raise Refusal(f"the ends hold, and there is no estimate: {event.tail.no_guess}")
+        raise Refusal(f"the ends hold, and there is no estimate: {event.tail.no_value}")
 
 
 def around(event: RareEvent) -> Iterator[RareEvent]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from simulator.engine.outcomes.samples import Floats
 from simulator.foundations.errors import Refusal
@@ -18,11 +16,10 @@ VALID_ENDS = "betting below, the family's curve above"
 the upper is the family's bound."""
 
 MINIMUM_HITS = 30
-"""Least number of contributing trials for asymptotic limits."""
+"""The least number of trials that show a probability."""
 LARGEST_SHARE = 0.2
-"""Largest share of the sum that one trial may contribute."""
+"""The largest part of a value that may be unknown."""
 
-_ROUNDING = 1e-10  # log-weights are sums over many rounds; matters when the variance is zero
 _SMALLEST_LOG = -690.0  # e^-690 is still a normal float
 
 
@@ -73,49 +70,15 @@ class LogMean:
             relative_error=math.sqrt(spread) / total,
         )
 
-    def guess(
-        self,
-        limits: Callable[[], tuple[float, float]],
-        *,
-        bounded: bool,
-        minimum_hits: int,
-        largest_share: float,
-    ) -> tuple[tuple[float, float] | None, str]:
-        """Asymptotic ``limits`` besides the valid ends; or None, and why there are none.
-
-        There are none where the weights are ``bounded`` in advance, where hits are few, or where
-        one weight dominates. Raises Refusal where there is no hit, or the value underflows.
-        """
+    def require_hit(self) -> None:
+        """Raise Refusal where there is no hit, or the value underflows."""
         if self.hits == 0:
-            needed = 1 if bounded else max(minimum_hits, 1)
             raise Refusal(
-                f"0 of {count_of(self.trials, 'trial')} hit the event, {needed} are needed: try "
-                "more trials, or a smaller epsilon"
+                f"0 of {count_of(self.trials, 'trial')} hit the event: try more trials, or a "
+                "smaller epsilon"
             )
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
                 f"the estimate is e^{self.log_value:.0f}, below the smallest float: "
                 "choose a less extreme epsilon"
             )
-        if bounded:
-            return None, ""
-        if self.hits < minimum_hits:
-            return None, (
-                f"{self.hits} of {count_of(self.trials, 'trial')} hit the event, {minimum_hits} "
-                "are needed: try more trials, or a smaller epsilon"
-            )
-        if self.largest_share > largest_share:
-            return None, (
-                f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
-                f"({100 * largest_share:.0f}% allowed): try another theta, or more trials"
-            )
-        return limits(), ""
-
-    def asymptotic_limits(self, alpha: float) -> tuple[float, float]:
-        """Limits, error ``alpha`` per side: Student with the effective sample's degrees of freedom.
-
-        On the logarithmic scale, as sums of skewed weights are more often too small than too large.
-        """
-        freedom = max(self.effective_sample_size - 1.0, 1.0)
-        reach = float(-scipy.special.stdtrit(freedom, alpha)) * self.relative_error + _ROUNDING
-        return math.exp(self.log_value - reach), math.exp(min(self.log_value + reach, 700.0))

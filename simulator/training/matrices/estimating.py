@@ -7,7 +7,6 @@ held-out draws have found.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.analysis.estimation import Estimate, weighted_delta, weighted_epsilon
+from simulator.analysis.estimation.inversion import point_epsilon
 from simulator.engine.sampling import rounded
 from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
 from simulator.foundations.seeds import Stream, generator, named_seed
@@ -198,7 +198,7 @@ def _delta(sampler: _Sampler, epsilon: float, draws: int, confidence: float) -> 
         ends = (0.0, min(1.0, zero * math.exp(min(bound, 700.0))))
         return Estimate.refused(_FEW, ends, confidence)
     found = replace(found, value=min(found.value, 1.0), upper=min(found.upper, 1.0))
-    return replace(found, no_guess=_FEW) if found.no_guess else found
+    return replace(found, no_value=_FEW) if found.no_value else found
 
 
 def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> Estimate:
@@ -209,9 +209,9 @@ def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> 
     for stream in (Stream.PILOT, Stream.DECLARED):
         measure = sampler.measure(aim, question, stream)
         pilot = sampler.draw(measure, _PILOT_DRAWS, question, stream)
-        with contextlib.suppress(Refusal, NotApplicable):
-            near = weighted_epsilon(*pilot, delta, log_bound=measure.log_bound, rounds=_ROUNDS)
-            aim = min(float(rounded(near.value, _AIM_BITS)), ceiling)
+        near = point_epsilon(*pilot, math.log(delta))
+        if near < pilot[0].max():
+            aim = min(float(rounded(near, _AIM_BITS)), ceiling)
     measure = sampler.measure(aim, question, Stream.COINS)
     sample = sampler.draw(measure, draws, question, Stream.MECHANISM_0)
     try:
@@ -221,12 +221,12 @@ def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> 
         )  # fmt: skip
     except (Refusal, NotApplicable):
         return Estimate.refused(_FEW, (0.0, ceiling), confidence)
-    return replace(found, no_guess=_FEW) if found.no_guess else found
+    return replace(found, no_value=_FEW) if found.no_value else found
 
 
 def _worst(estimates: list[Estimate], confidence: float) -> Estimate:
     """The largest of several quantities, from intervals that hold together."""
-    largest = max(estimates, key=lambda one: -1.0 if one.no_guess else one.value)
+    largest = max(estimates, key=lambda one: -1.0 if one.no_value else one.value)
     return replace(
         largest,
         lower=max(one.lower for one in estimates),

@@ -30,7 +30,7 @@ def test_an_estimate_is_a_number_where_it_has_a_value():
     assert repr(estimate) == f"<Estimate {estimate}>"
     assert "\n" not in repr(estimate)
     with pytest.raises(Refusal, match="no value: too few hits"):
-        float(replace(estimate, no_guess="too few hits"))
+        float(replace(estimate, no_value="too few hits"))
 
 
 @pytest.mark.parametrize("name", ["tail", "delta"])
@@ -88,7 +88,7 @@ def test_a_point_that_is_refused_leaves_the_others(weighted, name, points, ends)
         if point not in refused:
             assert found == measure(point, 1, 0.9)
             continue
-        with pytest.raises(Refusal, match=f"^{re.escape(found.no_guess)}$"):
+        with pytest.raises(Refusal, match=f"^{re.escape(found.no_value)}$"):
             measure(point, 1, 0.9)
         assert (found.lower, found.upper, found.confidence) == (*ends, 0.9)
         assert math.isnan(found.value)
@@ -98,10 +98,10 @@ def test_a_point_that_is_refused_leaves_the_others(weighted, name, points, ends)
     assert {0.4, 0.7}.isdisjoint(refused)
     np.testing.assert_array_equal(np.isnan(several.value), np.isin(points, refused))
     assert several.upper.max() == ends[1]
-    assert "refused); no guess: 0 of 400 trials hit the event" in str(several)
+    assert "refused); no value: 0 of 400 trials hit the event" in str(several)
     assert several[3].as_dict()["value"] is None
     apart = difference(several[0], several[3])
-    assert (apart.no_guess, apart.upper) == (several[3].no_guess, several[0].upper - ends[0])
+    assert (apart.no_value, apart.upper) == (several[3].no_value, several[0].upper - ends[0])
     assert several == measure(points, 1, 0.9) == pickle.loads(pickle.dumps(several))
     with pytest.raises(Refusal, match="0 of 400 trials hit the event"):
         measure([2.5, 2.6], 1, 0.9)
@@ -118,7 +118,7 @@ def test_an_epsilon_that_is_refused_leaves_the_others(weighted, monkeypatch):
     found = weighted.epsilon([0.1, 0.01])
     assert found[0] == one
     assert (found[1].lower, found[1].upper) == (0.0, math.inf)
-    assert found[1].no_guess == "infinite losses may outweigh it"
+    assert found[1].no_value == "infinite losses may outweigh it"
 
 
 @pytest.mark.parametrize("points", ["0.1", [[0.1]], [0.1, "x"], [math.nan], None, object()])
@@ -154,11 +154,10 @@ def test_what_is_not_valid_makes_no_valid_end():
     found = difference(replace(one, upper_valid=False), replace(other, upper_valid=False))
     assert not found.lower_valid
     assert not found.upper_valid
-    guessed = difference(replace(one, guess=(0.28, 0.32)), other)
-    assert guessed.guess == (0.28 - other.upper, 0.32 - other.lower)
-    assert (
-        difference(replace(one, guess=(0.28, 0.32)), replace(other, no_guess="few")).guess is None
-    )
+    silent = difference(one, other.without_value("few"))
+    assert silent.no_value == "few"
+    assert math.isnan(silent.value)
+    assert silent.lower == one.lower - other.upper
 
 
 def test_infinite_ends():

@@ -10,6 +10,7 @@ from simulator import PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
 from simulator.analysis import Tilted
+from simulator.analysis.estimation.weighted import HIDDEN
 from simulator.analysis.rare import METHODS, Setting, enumerate_states, estimate_rare
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine.specification import Specification
@@ -53,15 +54,21 @@ THREE = make("fixed-worst-case", SMALL, 3)
 
 @pytest.mark.parametrize("method", DRAWN)
 def test_at_the_largest_loss_itself_nothing_is_above(method):
-    with pytest.raises((Refusal, NotApplicable)):  # 3 * 0.1 > 0.3 in floats
-        estimated(THREE, 0.3, 400, method, rounds=3, family=SMALL)
+    try:  # 3 * 0.1 > 0.3 in floats
+        event = estimated(THREE, 0.3, 400, method, rounds=3, family=SMALL)
+    except (Refusal, NotApplicable):
+        return
+    assert (event.tail.method, event.tail.lower) == ("refused", 0.0)
 
 
 def test_too_few_hits_are_refused_with_what_to_try():
     with pytest.raises(Refusal, match=r'of 1000 plain trials .*; the method "auto" applies'):
         estimated(WORST, 9.1, 1000, "plain")
-    with pytest.raises(Refusal, match=r"of 1000 trials hit .* try more trials"):
-        estimated(WORST, 9.1, 1000, Tilted(0.0))
+    none = estimated(WORST, 9.1, 1000, Tilted(0.0)).tail
+    assert re.match(
+        r"0 of 1000 trials hit .* try more trials.*; the method \"auto\"", none.no_value
+    )
+    assert 0.0 == none.lower < graph_of(WORST, 0).tail(9.1) < none.upper < 1.0
 
 
 def test_a_dominating_weight_leaves_the_valid_ends():
@@ -74,30 +81,8 @@ def test_a_dominating_weight_leaves_the_valid_ends():
         (event.tail, ndtr(0.5 * mu)),
         (event.delta, ndtr(0.5 * mu) - ndtr(-0.5 * mu)),
     ):
-        assert found.guess is None
-        assert "try another theta" in found.no_guess
+        assert found.no_value.startswith(HIDDEN)
         assert 0.0 <= found.lower <= truth <= found.upper <= 1.0
-
-
-@pytest.mark.parametrize(("epsilon", "theta"), [(0.1, 6.0), (0.1, 40.0), (6.2, 20.0)])
-def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
-    """Every trial takes the one path of the largest loss: equal weights, and no visible error."""
-    exact = graph_of(WORST, 0).delta(epsilon)
-    with pytest.raises(Refusal, match=r"the sample misses paths") as refused:
-        estimated(WORST, epsilon, 3000, Tilted(theta))
-    low, high = re.search(r"ends are (\S+) and (\S+);", str(refused.value)).groups()
-    assert float(low) <= exact <= float(high)
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("theta", [100.0, 1e4, 1e5])
-def test_a_theta_too_large_by_decades_is_contradicted(theta):
-    """Of 1000 rounds 951 are won with probability 2.7e-74, all of them with e^-313."""
-    family = PureDP(1.0)
-    adversary = make("fixed-worst-case", family, 1000)
-    with pytest.raises(Refusal, match=r"the sample misses paths"):
-        estimate_rare(adversary, family, 1000, 1000, epsilon=900.0, method=Tilted(theta))
 
 
 @pytest.mark.parametrize(

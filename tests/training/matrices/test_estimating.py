@@ -177,7 +177,7 @@ def test_the_draws_depend_on_the_question_and_the_seed_alone():
 
 def test_a_delta_below_floats_has_ends():
     found = estimate_allocation(balls_in_bins(0.5, 100, 100), epsilon=9.0, draws=1000)
-    assert found.addition.no_guess
+    assert found.addition.no_value
     assert 0.0 == found.addition.lower <= found.addition.upper < 1e-290
     assert found.worst.value == found.removal.value
 
