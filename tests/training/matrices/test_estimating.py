@@ -150,7 +150,9 @@ def test_tuning_lowers_the_variance():
     tuned = measure.tuned(0.5, 4096, np.random.default_rng(1))
     assert sum(tuned.shares) == pytest.approx(1.0)
     plain, better = (
-        weighted_delta(*each.draw(20_000, np.random.default_rng(2)), 0.5)
+        weighted_delta(
+            *each.draw(20_000, np.random.default_rng(2)), 0.5, log_bound=each.log_bound(0.5)
+        )
         for each in (measure, tuned)
     )
     assert better.relative_standard_error < 0.9 * plain.relative_standard_error
