@@ -61,6 +61,7 @@ def run(folder, *arguments):
     )  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 def test_the_rest_works_without_a_shelf(house):
     folder, shelf = house
     where = run(folder, "-c", "import simulator; print(simulator.__file__)")

@@ -47,6 +47,7 @@ def kernel(rule, engine=Engine, filter_=None):
     return engine.build(rule, PureDP(9.0), ADD_REMOVE, filter_).kernel
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("engine", [Engine, TiltedEngine])
 def test_other_numbers_have_the_same_kernel(engine):
     one = kernel(rule_of(press, Laplace, 0.1, 0.2), engine)

@@ -57,6 +57,7 @@ def test_decided_intervals_are_apart():
             assert all(p.upper < point.lower or p.lower > point.upper for p in others)
 
 
+@pytest.mark.nightly
 def test_wrong_orders_are_as_rare_as_stated():
     """Two adversaries with one truth are told apart with probability 2 * 20% at most.
 
@@ -100,6 +101,7 @@ def test_without_a_bound_nothing_is_decided():
     assert {p.stopped for p in study} == {"trials"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("after", [1, 3, 5, 7, 11, 15])
 def test_an_interrupted_study_decides_as_a_whole_one(tmp_path, after):
     settings = {"decide": "order", "trials": 32_000, "jobs": 1}

@@ -424,6 +424,7 @@ FAR = PLD.from_law(subsampled_gaussian(0.855, 0.0357)).self_compose(100)
 """Its losses are at most 3.64: delta(3.62) is below the doubles, and 1e-5 when reversed."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 2.6])
 @pytest.mark.parametrize("pld", [FAR, FAR.reversed()], ids=["one", "other"])
 def test_chernoffs_bound_is_above_delta(pld, epsilon):
@@ -438,6 +439,7 @@ def test_a_delta_below_the_doubles_takes_no_composition(monkeypatch):
     assert FAR.delta(3.62) == Bracket(0.0, TINY)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.6, 3.62, 5.0])
 def test_the_largest_delta_is_that_of_all_directions(epsilon):
     both = FAR, FAR.reversed()

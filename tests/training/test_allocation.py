@@ -53,6 +53,7 @@ def expected_shortfall(sigma, steps, level):
     return (terms.sum() - (terms[0] + terms[-1]) / 2) * width / 299 / math.pi
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sigma", "steps", "epsilon"),
     [(1.0, 100, 0.85), (2.0, 400, 0.08)],
@@ -186,6 +187,7 @@ def test_hundred_steps_hold_the_published_values():
         assert abs(ends.value - near) < 6e-5
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("sigma", "steps"), [(0.7, 300), (1.0, 37), (10.0, 1000)])
 def test_brackets_are_narrow(sigma, steps):
     for pld in allocated(sigma, steps):

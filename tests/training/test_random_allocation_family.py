@@ -30,6 +30,7 @@ def test_its_curve_is_that_of_the_quadrature():
     assert (family.zcdp_rho, family.gdp_mu, family.renyi(3.0)) == (0.5, 1.0, 1.5)
 
 
+@pytest.mark.nightly
 def test_curves_of_epochs_are_upper_ends():
     """Several steps cost more than one, and no more than at public places; so do whole bins."""
     one, several = RandomAllocationDP(1.0, 10), RandomAllocationDP(1.0, 10, 3)

@@ -106,6 +106,7 @@ WHERE_TIGHT = {
 """Rounds after which half of each bound is less than the worst case needs at some probe."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rounds", WHERE_TIGHT)
 def test_a_bound_with_its_epsilon_halved_is_caught_and_the_right_one_is_not(rounds):
     composition = Composition.repeat(FAMILY, rounds)

@@ -100,6 +100,7 @@ def test_tiny_probabilities_keep_their_digits(runs):
     assert found == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("runs", COUNTS, ids=str)
 def test_runs_that_are_really_drawn_have_this_law(runs):
     """20,000 selections from drawn runs; a false alarm has probability 1e-6 per case."""

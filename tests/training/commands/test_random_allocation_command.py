@@ -28,6 +28,7 @@ def test_several_steps_have_an_upper_end(dpcompose):
     assert row["upper"] > one["upper"]
 
 
+@pytest.mark.nightly
 def test_calibration_of_noise_and_of_epochs(dpcompose):
     target = ("--target-epsilon", 2, "--target-delta", 1e-5, "--json")
     steps = "random-allocation:steps=20"

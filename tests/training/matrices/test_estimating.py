@@ -52,6 +52,7 @@ def test_independent_bins_are_within_the_brackets_in_convex_order(sigma, bins, r
     assert addition.lower <= found.addition.upper
 
 
+@pytest.mark.nightly
 def test_published_prototype_values():
     hundred = balls_in_bins(1.0, 100, 100)
     for epsilon, value in ((2.0, 1.80e-10), (6.0, 2.39e-25)):
