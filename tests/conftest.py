@@ -31,6 +31,9 @@ settings.register_profile(
 )
 settings.load_profile("daily")
 
+# the processes of parallel tests share the cores: threads of a product of matrices would wait there
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # kernels are compiled once for all tests, and not into the folder of who runs them
 os.environ.setdefault("DPCOMPOSE_CACHE", str(Path(__file__).parents[1] / "build" / "kernels"))
 

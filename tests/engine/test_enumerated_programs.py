@@ -103,7 +103,7 @@ def sampled(seeds, trials=400):
 
 
 def test_samples_of_random_steps_are_inside_of_their_exact_law():
-    assert sampled(range(120)) >= 30
+    assert sampled(range(60)) >= 15
 
 
 @pytest.mark.nightly
