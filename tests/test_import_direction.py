@@ -25,6 +25,7 @@ ONLY = {
     "pytest": ("simulator.auditing.pytest_plugin",),
     "numba": (
         "simulator.engine.compiled.compiling",
+        "simulator.engine.compiled.entry",
         "simulator.engine.compiled.machine_code",
     ),
 }

@@ -17,15 +17,9 @@ import pytest
 import simulator
 from simulator.engine.compiled import stored_code
 from simulator.engine.compiled.compiling import numba_compile
-from simulator.engine.compiled.machine_code import (
-    POWER,
-    Code,
-    Loaded,
-    NotStored,
-    code_of,
-    of_c,
-    words_of,
-)
+from simulator.engine.compiled.entry import generators_type
+from simulator.engine.compiled.functions_of_c import POWER, NotStored, of_c
+from simulator.engine.compiled.machine_code import Code, Loaded, code_of, words_of
 from simulator.engine.compiled.plain_kernel import plain_kernel
 from simulator.engine.compiled.stored_code import FORMAT, packed, unpacked
 from simulator.engine.compiled.tilted_kernel import tilted_kernel
@@ -294,3 +288,35 @@ def test_the_folder_is_named_or_off(monkeypatch, tmp_path):
     with pytest.raises(InvalidInput, match="others can write it"):
         stored_code.store()
     assert PrivateFolder(tmp_path / "named").path.is_dir()
+
+
+def draws_of_each_kind(losses, coins):
+    for i in range(0, len(losses), 4):
+        losses[i] = coins.random()
+        losses[i + 1] = coins.standard_exponential()
+        losses[i + 2] = coins.standard_normal()
+        losses[i + 3] = coins.gamma(2.5)
+    return 0, 0, 0, 0, 0.0, 0.0, 0.0
+
+
+def test_machine_code_draws_what_numpy_draws():
+    """By numpy's functions or by numba's, the same bits."""
+    losses, coins = np.zeros(4000), np.random.default_rng(5)
+    code = code_of(numba_compile(draws_of_each_kind), (losses, coins))
+    assert {"random_standard_exponential", "random_standard_normal"} <= set(code.needs)
+    Loaded(code)(words_of((losses, coins))[1])
+    by_numpy = np.zeros(4000)
+    draws_of_each_kind(by_numpy, np.random.default_rng(5))
+    assert losses.tobytes() == by_numpy.tobytes()
+
+
+def test_numba_draws_where_numpy_hides_its_functions(monkeypatch):
+    """Then machine code needs none of them."""
+    losses = np.zeros(4)
+    monkeypatch.setattr("simulator.engine.compiled.entry.IN_NUMPY", ())
+    generators_type.cache_clear()
+    try:
+        code = code_of(numba_compile(draws_of_each_kind), (losses, np.random.default_rng(0)))
+    finally:
+        generators_type.cache_clear()
+    assert not [name for name in code.needs if name.startswith("random_")]

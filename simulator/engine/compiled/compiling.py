@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.program.operations import float_power, integer_between
-from simulator.engine.compiled.machine_code import POWER, of_c
+from simulator.engine.compiled.functions_of_c import POWER, of_c
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -177,24 +177,20 @@ def unowned(compile_: Compile) -> Callable[..., Any]:
     """
     if compile_ is not numba_compile:
         return uncompiled(lambda table: table)
-    from numba import carray, types
+    from llvmlite import ir
     from numba.extending import intrinsic
 
-    floats = types.CPointer(types.float64)
-
     @intrinsic
-    def pointer(context, address):  # type: ignore[no-untyped-def]
-        """The address as a pointer: ``carray`` takes no whole number."""
+    def borrow(context, table):  # type: ignore[no-untyped-def]
+        def without_owner(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            array = context.make_helper(builder, table, arguments[0])
+            array.meminfo = ir.Constant(array.meminfo.type, None)
+            array.parent = ir.Constant(array.parent.type, None)
+            return array._getvalue()
 
-        def to_pointer(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            return builder.inttoptr(arguments[0], context.get_value_type(floats))
+        return table(table), without_owner
 
-        return floats(types.uintp), to_pointer
-
-    def borrow(table):  # type: ignore[no-untyped-def]
-        return carray(pointer(table.ctypes.data), table.shape)
-
-    return compile_(borrow)
+    return borrow
 
 
 def why(error: Exception) -> str:

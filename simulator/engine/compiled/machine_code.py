@@ -12,37 +12,20 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.engine.compiled.entry import DTYPES, NUMBERS, entry_of
+from simulator.engine.compiled.functions_of_c import IN_C, IN_NUMPY, POWER, NotStored, of_c
 from simulator.engine.promises import UNSURE
 
 WORD = ctypes.c_int64
-NUMBERS = 7
-"""What a kernel returns: four whole numbers and three floats."""
-DTYPES = {"d": "float64", "l": "int64", "q": "int64"}
-"""Of the arrays that a kernel takes."""
-IN_C = {
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
-    "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "fma", "fmod", "hypot",
-    "lgamma", "log", "log10", "log1p", "log2", "memcpy", "memmove", "memset", "nearbyint", "pow",
-    "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
-}  # fmt: skip
-"""Functions of C that machine code may call."""
-POWER = "dpcompose_pow"
-"""The name of C's pow in machine code. Compilers that know it replace pow(x, 2.0) by x * x, which
-may be rounded otherwise."""
 
 _NEVER = "define void @NRT_MemInfo_call_dtor(ptr %0) {\n  unreachable\n}"
 _ENTRY = "i32 (ptr, ptr, ptr, ptr, ptr)"
 """How numba calls: the result, the error, and three arguments; returns 0 where none is raised."""
-
-
-class NotStored(Exception):
-    """A kernel that cannot be called or loaded in this way."""
 
 
 def words_of(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
@@ -141,19 +124,6 @@ class Loaded:
         return (int(a), int(b), int(c), int(d), *floats)
 
 
-def of_c(name: str) -> None:
-    """Let machine code call a function of C by its name, or by :data:`POWER`; raises NotStored."""
-    import llvmlite.binding as llvm
-
-    if llvm.address_of_symbol(name) is None:
-        # the library of CPython; not a global variable, which no digest of a kernel would cover
-        library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-        function = getattr(library, "pow" if name == POWER else name, None)
-        if function is None:
-            raise NotStored(f"this machine has no {name}")
-        llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-
-
 def this_machine() -> Any:
     """Return llvmlite's description of this machine, for which it writes and loads code."""
     import llvmlite.binding as llvm
@@ -199,7 +169,7 @@ def code_of(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Code:
         if each.is_declaration:
             of_compiler = each.name.startswith("llvm.")
             name = each.name.split(".")[1] if of_compiler else each.name
-            if name in IN_C or name == POWER:
+            if name in IN_C or name == POWER or name in IN_NUMPY:
                 needs.add(name)
             elif not of_compiler:
                 raise NotStored(f"it calls {name}")
@@ -207,101 +177,3 @@ def code_of(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Code:
     if shared:
         raise NotStored(f"it reads {shared[0]}")
     return Code(symbol, tuple(sorted(needs)), target.emit_object(module))
-
-
-def entry_of(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """A function ``entry(words, floats, found)`` that calls the kernel with what the words say.
-
-    ``floats`` has the address of ``words``.
-    """
-    import numba
-
-    coins = numba.typeof(np.random.default_rng(0))
-    names: dict[str, Any] = {
-        "kernel": kernel, "carray": numba.carray, "coins": _generator_from_words(coins),
-        **{f"{kind}_at": _pointer_from_word(kind) for kind in set(DTYPES.values())},
-    }  # fmt: skip
-    count = 0
-
-    def word(letter: str = "w") -> str:
-        nonlocal count
-        count += 1
-        return f"{letter}[{count - 1}]"
-
-    def text(value: Any) -> str:
-        nonlocal count
-        if isinstance(value, np.ndarray):
-            at = f"{DTYPES[value.dtype.char]}_at({word()})"
-            return f"carray({at}, ({''.join(f'{word()}, ' for _ in range(value.ndim))}))"
-        if isinstance(value, tuple):
-            made = f"({''.join(f'{text(each)}, ' for each in value)})"
-            if type(value) is tuple:
-                return made
-            names[type(value).__name__] = type(value)
-            return f"{type(value).__name__}{made}"
-        if isinstance(value, np.random.Generator):
-            first, count = count, count + 6
-            return f"coins(words, {first})"
-        if isinstance(value, float):
-            return word("f")
-        return f"({word()} != 0)" if isinstance(value, bool | np.bool_) else word()
-
-    call = ", ".join(map(text, arguments))
-    lines = [
-        "def entry(words, floats, found):",
-        f"    w, f = carray(words, ({count},)), carray(floats, ({count},))",
-        f"    ended = kernel({call})",
-        *(f"    found[{place}] = ended[{place}]" for place in range(NUMBERS)),
-    ]
-    exec("\n".join(lines), names)
-    entry: Callable[..., Any] = names["entry"]
-    return entry
-
-
-def _pointer_from_word(dtype: str) -> Any:
-    """A compiled function that makes an address a pointer: ``carray`` takes no whole number."""
-    import numba
-    from numba.extending import intrinsic
-
-    pointer = numba.types.CPointer(numba.from_dtype(np.dtype(dtype)))
-
-    @intrinsic
-    def pointer_at(context, address):  # type: ignore[no-untyped-def]
-        def to_pointer(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            return builder.inttoptr(arguments[0], context.get_value_type(pointer))
-
-        return pointer(numba.types.intp), to_pointer
-
-    return pointer_at
-
-
-def _generator_from_words(coins: Any) -> Any:
-    """A compiled function of the words and a place, from which on six are a generator's addresses.
-
-    The generator has no owner.
-    """
-    import numba
-    from llvmlite import ir
-    from numba.extending import intrinsic
-
-    bits, place_type = numba.typeof(np.random.SFC64(0)), numba.types.int64
-    fields = ("state_address", "state", "fnptr_next_uint64", "fnptr_next_uint32",
-              "fnptr_next_double", "bit_generator")  # fmt: skip
-
-    @intrinsic
-    def generator(context, words, place):  # type: ignore[no-untyped-def]
-        def assemble(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            words, place = arguments
-            whole, part = context.make_helper(builder, coins), context.make_helper(builder, bits)
-            for number, name in enumerate(fields):
-                at = builder.add(place, ir.Constant(place.type, number))
-                setattr(part, name, builder.load(builder.gep(words, [at])))
-            part.parent = ir.Constant(part.parent.type, None)
-            whole.bit_generator = part._getvalue()
-            whole.meminfo = ir.Constant(whole.meminfo.type, None)
-            whole.parent = ir.Constant(whole.parent.type, None)
-            return whole._getvalue()
-
-        return coins(numba.types.CPointer(place_type), place_type), assemble
-
-    return generator

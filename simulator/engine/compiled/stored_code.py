@@ -25,7 +25,8 @@ from types import FunctionType
 from typing import Any
 
 from simulator.engine.compiled.compiling import numba_callable
-from simulator.engine.compiled.machine_code import Code, Loaded, NotStored, code_of, words_of
+from simulator.engine.compiled.functions_of_c import NotStored
+from simulator.engine.compiled.machine_code import Code, Loaded, code_of, words_of
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import open_regular
 from simulator.foundations.private_folder import PrivateFolder
@@ -40,7 +41,8 @@ MOST, MOST_OF_ONE = 64 << 20, 16 << 20
 FORMAT = "dpcompose kernel 2"
 WRITERS = (
     "simulator.adversaries.program.compiling", "simulator.adversaries.program.operations",
-    "simulator.engine.compiled.compiling", "simulator.engine.compiled.machine_code",
+    "simulator.engine.compiled.compiling", "simulator.engine.compiled.entry",
+    "simulator.engine.compiled.functions_of_c", "simulator.engine.compiled.machine_code",
     "simulator.engine.compiled.steps", __name__,
 )  # fmt: skip
 """The modules that write for the compiler: what they add to a kernel, no function of it calls."""

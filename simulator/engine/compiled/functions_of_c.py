@@ -1,0 +1,46 @@
+"""The functions of C that stored machine code may call, by name."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import numpy as np
+
+IN_C = {
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
+    "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "fma", "fmod", "hypot",
+    "lgamma", "log", "log10", "log1p", "log2", "memcpy", "memmove", "memset", "nearbyint", "pow",
+    "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+}  # fmt: skip
+"""Functions of C that machine code may call."""
+IN_NUMPY = ("random_standard_exponential", "random_standard_normal")
+"""Draws that machine code makes by numpy's own functions of a generator's state: equal bits, and
+numba takes nearly as long to compile its own as all else of a kernel."""
+POWER = "dpcompose_pow"
+"""The name of C's pow in machine code. Compilers that know it replace pow(x, 2.0) by x * x, which
+may be rounded otherwise."""
+
+
+class NotStored(Exception):
+    """A kernel that cannot be called or loaded in this way."""
+
+
+def of_c(name: str) -> None:
+    """Let machine code call a function of C by its name, or by :data:`POWER`; raises NotStored."""
+    import llvmlite.binding as llvm
+
+    if llvm.address_of_symbol(name) is None:
+        # the library of CPython; not a global variable, which no digest of a kernel would cover
+        library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+        if name in IN_NUMPY:
+            library = library_of_numpy()
+        function = getattr(library, "pow" if name == POWER else name, None)
+        if function is None:
+            raise NotStored(f"this machine has no {name}")
+        llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+
+
+def library_of_numpy() -> ctypes.CDLL:
+    """The library that defines numpy's generators; its manual calls it so, by its file."""
+    return ctypes.CDLL(sys.modules[np.random.Generator.__module__].__file__)
