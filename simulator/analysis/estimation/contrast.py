@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_HALVINGS = 60
+_STEPS = 60
+_PRECISION = 4e-16
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,25 @@ def nearest(
     q0, q1, c, delta = np.broadcast_arrays(q0, q1, c, delta)
     outside = q0 > c * q1 + delta
     low, high = np.array(q1, dtype=float), np.where(outside, (q0 - delta) / c, q1)
-    for _ in range(_HALVINGS):
-        t1 = 0.5 * (low + high)
+    both = np.maximum(q0 - delta, 0.0) + q1
+    middle = 1.0 + c + both + (c - 1.0) * q1
+    # the root at delta = 0, where the equation is quadratic
+    t1 = 2.0 * both / (middle + np.sqrt(np.maximum(middle**2 - 8.0 * c * both, 0.0)))
+    t1 = np.clip(t1, low, high)
+    for _ in range(_STEPS):  # Newton's, or halving where that leaves the interval
         t0 = c * t1 + delta
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             slope = c * (q0 - t0) / (t0 * (1.0 - t0)) + (q1 - t1) / (t1 * (1.0 - t1))
+            bend = c**2 * (q0 / t0**2 + (1.0 - q0) / (1.0 - t0) ** 2)
+            bend += q1 / t1**2 + (1.0 - q1) / (1.0 - t1) ** 2
+            after = t1 + slope / bend
         low = np.where(slope > 0, t1, low)
         high = np.where(slope > 0, high, t1)
-    t1 = 0.5 * (low + high)
+        after = np.where((after >= low) & (after <= high), after, 0.5 * (low + high))
+        small = np.abs(after - t1) <= _PRECISION * t1
+        t1 = after
+        if np.all(small | ~outside):
+            break
     return np.where(outside, c * t1 + delta, q0), np.where(outside, t1, q1)
 
 

@@ -44,10 +44,9 @@ _DOWN = 1.0 - 1e-12
 _CURVATURE = 4.0
 """Half the second derivative of the growth in the tilt, near equal laws."""
 _CAPS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.0003)
-_REFINED = (0.5, 0.5, 2.0, 0.7, 1.4, 0.85, 1.2, 0.93, 1.1)
-"""Factors of one bound or the other that are tried after the best pair, in this order."""
 """Parts of the largest bounds m to choose among, for delta > 0."""
-Caps = tuple[float, float]
+_REFINED = ((0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0), (0.93, 1.0, 1.1))
+"""Factors of both bounds that are tried after the best pair, in two passes."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +70,28 @@ class RatioBet:
 
 
 def factors(
-    share: np.ndarray, epsilon: float, delta: float, tilt: np.ndarray, caps: Caps
+    share: np.ndarray,
+    epsilon: np.ndarray,
+    delta: np.ndarray,
+    tilt: np.ndarray,
+    caps: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """f0 and f1 for answers with these estimates of p0/(p0 + p1).
+    """f0 and f1 for answers with these estimates of p0/(p0 + p1); all are broadcast.
 
     Parameters
     ----------
-    share : of each class of answers, in [0, 1], shape (k,).
-    tilt : l0/(l0 + l1), in (0, 1), shape (t, 1) or a scalar.
+    share : of each class of answers, in [0, 1].
+    epsilon, delta : the claim.
+    tilt : l0/(l0 + l1), in (0, 1).
     caps : m0 and m1 as parts of the largest that are allowed.
     """
-    c = math.exp(epsilon)
+    c = np.exp(epsilon)
     total = 2.0 / (1.0 + delta / c * (caps[0] * (1.0 - tilt) + caps[1] * tilt))
     l0, l1 = tilt * total, (1.0 - tilt) * total
-    u0 = np.clip((l0 + l1 / c) * share - l0, 0.0, caps[0] * _LARGEST * l1 / c)
-    u1 = np.clip((l0 / c + l1) * (1.0 - share) - l1, 0.0, caps[1] * _LARGEST * l0 / c)
+    u0 = np.minimum(np.maximum((l0 + l1 / c) * share - l0, 0.0), caps[0] * _LARGEST * l1 / c)
+    u1 = np.minimum(
+        np.maximum((l0 / c + l1) * (1.0 - share) - l1, 0.0), caps[1] * _LARGEST * l0 / c
+    )
     return l0 + u0 - c * u1, l1 + u1 - c * u0
 
 
@@ -104,54 +110,80 @@ def best_bet(
     masses : the estimated laws of the classes on both inputs, each of shape (k,).
     least : a growth below which the search may end early.
     """
-    best, tilt, caps = -math.inf, 0.5, (1.0, 1.0)
-    for some in _bounds(delta):
-        rate, at = best_tilt(share, masses, epsilon, delta, some, least=max(best, least))
-        if rate > best:
-            best, tilt, caps = rate, at, some
-    if delta > 0.0 and best >= least:
-        for factor, i in product(_REFINED, (0, 1)):
-            some = (caps[0] * factor, caps[1]) if i == 0 else (caps[0], caps[1] * factor)
-            if max(some) <= 1.0:
-                rate, at = best_tilt(share, masses, epsilon, delta, some, least=best)
-                if rate > best:
-                    best, tilt, caps = rate, at, some
-    first, second = factors(share, epsilon, delta, np.array(tilt), caps)
+
+    def best_of(caps: np.ndarray) -> tuple[float, float, np.ndarray]:
+        rates, tilts = best_tilts(
+            share[None], (masses[0][None], masses[1][None]), np.array([epsilon]),
+            np.array([delta]), caps=caps, least=np.array([least]),
+        )  # fmt: skip
+        place = int(np.argmax(rates))
+        return float(rates[place]), float(tilts[place]), caps[place]
+
+    best, tilt, caps = best_of(_bounds(delta))
+    for some in _REFINED if delta > 0.0 and best >= least else ():
+        near = caps * np.array(list(product(some, some)))
+        found = best_of(near[near.max(axis=1) <= 1.0])
+        best, tilt, caps = max((best, tilt, caps), found, key=lambda each: each[0])
+    first, second = factors(
+        share, np.array(epsilon), np.array(delta), np.array(tilt), (caps[0], caps[1])
+    )
     return RatioBet(first, second, best)
 
 
-def _bounds(delta: float) -> list[Caps]:
+def _bounds(delta: float) -> np.ndarray:
     if delta == 0.0:
-        return [(1.0, 1.0)]
+        return np.ones((1, 2))
     kinds = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
-    return [(cap * a, cap * b) for cap, (a, b) in product(_CAPS, kinds)]
+    return np.array([(cap * a, cap * b) for cap, (a, b) in product(_CAPS, kinds)])
 
 
-def best_tilt(
+def best_tilts(
     share: np.ndarray,
     masses: tuple[np.ndarray, np.ndarray],
-    epsilon: float,
-    delta: float,
-    caps: Caps,
+    epsilon: np.ndarray,
+    delta: np.ndarray,
     *,
-    least: float,
-) -> tuple[float, float]:
-    """The largest mean growth for these bounds, and its tilt.
+    caps: np.ndarray,
+    least: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest mean growth of each of several estimates, and its tilt, each of shape (e,).
 
     The growth is concave in the tilt where the estimates fit the masses; the search narrows a grid,
     and ends early where a growth of ``least`` is out of reach.
+
+    Parameters
+    ----------
+    share, masses : shapes (e, k), or (1, k) for the same in all.
+    epsilon, delta, least : shape (e,), or (1,) for the same in all.
+    caps : shape (e, 2), or (1, 2).
     """
-    low, high = 0.0, 1.0
-    best, tilt = -math.inf, 0.5
+    e = max(len(each) for each in (share, epsilon, delta, caps, least))
+    share, first_law, second_law = (
+        np.broadcast_to(each, (e, each.shape[1])) for each in (share, *masses)
+    )
+    epsilon, delta, least = (np.broadcast_to(each, (e,)) for each in (epsilon, delta, least))
+    caps = np.broadcast_to(caps, (e, 2))
+    low, high = np.zeros(e), np.ones(e)
+    best, tilt = np.full(e, -math.inf), np.full(e, 0.5)
+    some = np.arange(e)
     for _ in range(_ROUNDS):
-        grid = np.linspace(low, high, _STEPS + 2)[1:-1]
-        first, second = factors(share, epsilon, delta, grid[:, None], caps)
-        values = np.log(first) @ masses[0] + np.log(second) @ masses[1]
-        place = int(np.argmax(values))
-        if values[place] > best:
-            best, tilt = float(values[place]), float(grid[place])
-        width = (high - low) / (_STEPS + 1)
-        if best + _CURVATURE * width**2 < least:
+        width = (high[some] - low[some]) / (_STEPS + 1)
+        grid = low[some, None] + width[:, None] * np.arange(1, _STEPS + 1)
+        first, second = factors(
+            share[some, None], epsilon[some, None, None], delta[some, None, None], grid[..., None],
+            (caps[some, 0, None, None], caps[some, 1, None, None]),
+        )  # fmt: skip
+        values = np.einsum("etk,ek->et", np.log(first), first_law[some])
+        values += np.einsum("etk,ek->et", np.log(second), second_law[some])
+        place = np.argmax(values, axis=1)
+        value, at = (each[np.arange(len(some)), place] for each in (values, grid))
+        better = value > best[some]
+        best[some] = np.where(better, value, best[some])
+        tilt[some] = np.where(better, at, tilt[some])
+        hope = best[some] + _CURVATURE * width**2 >= least[some]
+        low[some] = np.maximum(tilt[some] - width, 0.0)
+        high[some] = np.minimum(tilt[some] + width, 1.0)
+        some = some[hope]
+        if not len(some):
             break
-        low, high = max(tilt - width, 0.0), min(tilt + width, 1.0)
     return best, tilt

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy
 
 from simulator.auditing.evidence.answers import Answers
 from simulator.auditing.evidence.events import Batch, Candidates
 from simulator.auditing.evidence.ratio_bets import RatioBets
 from simulator.auditing.evidence.variational import RenyiBets
-from simulator.auditing.evidence.wagers import SHARES, STYLES, Nulls
+from simulator.auditing.evidence.wagers import SHARES, STYLES, Nulls, estimate
 from simulator.theory.guarantees.interface import Guarantee
 
 RENYI_KINDS = ("zcdp", "renyi")
@@ -102,10 +101,41 @@ class AgainstClaim:
             return both
         return float(np.logaddexp(both, self.divergences.log)) - math.log(2.0)
 
+    def rate(self) -> float:
+        """The growth of the best bet per pair of draws, in nats, by the draws so far."""
+        rates = [float(self.points.worth.max(initial=0.0)), self.ratios.growth_in(1)]
+        if self.divergences is not None and self.divergences.chosen is not None:
+            rates.append(self.divergences.chosen.growth(0.0))
+        return max(rates)
+
+    def futile(self, candidates: Candidates, left: int, level: float) -> bool:
+        """Whether no event seen so far would refute the claim with so many more draws.
+
+        Each event's growth is raised by three standard errors. An event not seen in half of the
+        budget is too rare to matter in the other half.
+        """
+        points, divergences, evidence = self.points, self.divergences, self.evidence()
+        if divergences is not None and divergences.log + divergences.growth_in(left) >= level:
+            return False
+        if evidence + self.ratios.growth_in(left) >= level:
+            return False
+        n = candidates.draws[:, None]
+        q = estimate(candidates.hits, candidates.draws)
+        c = np.exp(points.epsilon)[None]
+        for first, second in ((0, 1), (1, 0)):
+            q0, q1 = q[:, first : first + 1], q[:, second : second + 1]
+            error = np.sqrt((q0 * (1 - q0) + c**2 * q1 * (1 - q1)) / n)
+            gap = q0 - c * q1 - points.delta[None] + 3.0 * error
+            z = np.maximum(gap, 0.0) / (error * np.sqrt(n)) * math.sqrt(left)
+            hope = 0.5 * z**2 + 3.0 * z + np.where(q0 * n < 20.0, q0 * left + 5.0, 0.0)
+            if np.any((gap > 0.0) & (evidence + hope >= level)):
+                return False
+        return True
+
     def by_events(self) -> float:
         """Ln of the evidence of events; a slot bets on one point at a time: its points add up."""
-        mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
-        return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
+        mixed = np.logaddexp.reduce(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
+        return float(np.logaddexp.reduce(mixed + SHARES[:, 0]))
 
     @property
     def by_ratios(self) -> bool:

@@ -232,7 +232,7 @@ def learn(
     smooth = [b for b in binned if b.column not in reader.digits][:MOST_REGRESSED]
     if len(smooth) > 1:
         scores.append(Sum.learn(smooth, x_0, x_1))
-    if len(reader.names) > 1:
+    if len(reader.names) > 1 and reader.width != 1:  # of one number all features are known
         digits = reader.digits if reader.width > FEW_PARTS else frozenset()
         scores.append(Trees.learn(x_0, x_1, digits))
     return scores

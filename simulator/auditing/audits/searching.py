@@ -27,14 +27,17 @@ from simulator.auditing.evidence.answers import Answers, shown
 from simulator.auditing.evidence.columns import read
 from simulator.auditing.evidence.events import Batch, Candidates, Event
 from simulator.auditing.evidence.training_draws import Pool, ReaderOf
-from simulator.auditing.evidence.wagers import estimate
 from simulator.foundations.stages import stage
 from simulator.theory.guarantees.interface import Guarantee
 
 FIRST = 16
 """Draws per input that are only learned from."""
 GROWTH = 20
-"""A batch has one in so many of the draws before it; the verdict may be clear after each."""
+"""A batch has at least one in so many of the draws before it; the verdict may be clear after it."""
+FAR_GROWTH = 4
+"""A batch has at most one in so many of them, where the verdict is far."""
+LOOKS = 4
+"""A batch has one in so many of the draws after which the evidence would suffice."""
 CHOSEN = 5
 """Bets against the claim are chosen anew when the draws have grown by one in so many."""
 OFTEN = 4096
@@ -170,7 +173,7 @@ class Search:
                 return "budget"
             if time.monotonic() - self.started > self.seconds:
                 return "time"
-            n = min(left, LARGEST, max(before // GROWTH, 1))
+            n = min(left, LARGEST, self._batch_size())
             for end in (learned, self.enough, self.learn_first):
                 n = min(n, max(end - before, 1)) if before < end else n
             batch = Batch(self._draw(pair, n))
@@ -201,8 +204,19 @@ class Search:
                 assert self.candidates is not None
                 self.claim.choose(self.candidates, self.within)
                 bets_at = self.drawn
-            if self.stop_early and self.drawn >= self.samples / 2 and self._futile():
-                return "futile"
+            if self.stop_early and self.drawn >= self.samples / 2:
+                assert self.candidates is not None
+                if self.claim.futile(self.candidates, self.samples - self.drawn, self.level):
+                    return "futile"
+
+    def _batch_size(self) -> int:
+        """The next batch: small where the verdict is near, as it can come after a batch only."""
+        least, most = max(self.drawn // GROWTH, 1), max(self.drawn // FAR_GROWTH, 1)
+        rate = self.claim.rate()
+        if self.stop_early and rate > 0.0:
+            ahead = max(self.level - self.claim.evidence(), 0.0) / rate
+            most = min(most, math.ceil(ahead / LOOKS))
+        return max(least, most)
 
     def _stages(self, pool: Pool) -> tuple[int, int]:
         """Draws per input, over all pairs, after which learning ends, and choosing among events.
@@ -289,33 +303,6 @@ class Search:
         self.claim.bet(candidates, hits, batch, self.aim)
         self.bounds.count(hits, n)
         candidates.add(chosen, hits, n)
-
-    def _futile(self) -> bool:
-        """Whether no event seen so far would refute the claim within the rest of the budget.
-
-        Each event's growth is raised by three standard errors. An event not seen in half of the
-        budget is too rare to matter in the other half.
-        """
-        assert self.candidates is not None
-        candidates, points = self.candidates, self.claim.points
-        left = self.samples - self.drawn
-        divergences = self.claim.divergences
-        if divergences is not None and divergences.log + divergences.growth_in(left) >= self.level:
-            return False
-        if self.claim.evidence() + self.claim.ratios.growth_in(left) >= self.level:
-            return False
-        n = candidates.draws[:, None]
-        q = estimate(candidates.hits, candidates.draws)
-        c = np.exp(points.epsilon)[None]
-        for first, second in ((0, 1), (1, 0)):
-            q0, q1 = q[:, first : first + 1], q[:, second : second + 1]
-            error = np.sqrt((q0 * (1 - q0) + c**2 * q1 * (1 - q1)) / n)
-            gap = q0 - c * q1 - points.delta[None] + 3.0 * error
-            z = np.maximum(gap, 0.0) / (error * np.sqrt(n)) * math.sqrt(left)
-            hope = 0.5 * z**2 + 3.0 * z + np.where(q0 * n < 20.0, q0 * left + 5.0, 0.0)
-            if np.any((gap > 0.0) & (self.claim.evidence() + hope >= self.level)):
-                return False
-        return True
 
     def _result(self, pair: int, pool: Pool, stopped: Stopped, seed: int) -> AuditResult:
         self.bounds.settle()

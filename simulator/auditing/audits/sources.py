@@ -14,6 +14,7 @@ from simulator.auditing.audits.repeats import surprise
 from simulator.auditing.evidence.answers import (
     Answers,
     as_records,
+    categories,
     category,
     settled,
     settled_one,
@@ -195,10 +196,10 @@ class Sampler:
         self.batches[key] = batch + 1
         answers = self._answers(pair, b, n, batch)
         self.steady.setdefault(key, Steady()).add(answers)
-        head = [category(answer) for answer in answers[:_HEAD]]
+        head = categories(answers[:_HEAD])
         earlier = self.first.setdefault(key, head)
         self.first_count.setdefault(key, n if self.batched else len(head))
-        if batch:
+        if batch and type(head[0]) is type(earlier[0]):  # both by bits, or both by category
             self.repeats[key] = self.repeats.get(key, 0.0) + surprise(head, earlier)
             if self.repeats[key] > _TOO_SURPRISING:
                 raise InvalidInput(
@@ -224,15 +225,16 @@ class Sampler:
     def _again(self, key: tuple[int, int]) -> list[Any]:
         """The first answers, drawn again."""
         answers = self._answers(*key, self.first_count[key], 0)
-        return [category(answer) for answer in answers[: len(self.first[key])]]
+        return categories(answers[: len(self.first[key])])
 
     def _answers(self, pair: int, b: int, n: int, batch: int) -> Answers:
         rng = generator(self.seed, TASK + pair, Stream.mechanism(b), batch)
         given = self.all_inputs[pair][b]
         calls = self._batch if self.batched else self._one_by_one
-        before = repr(rng.bit_generator.state)
+        before = "" if self.seen.drew_from_rng else repr(rng.bit_generator.state)
         answers = self._calls.run(lambda clock: calls(given, n, rng, clock), self.time_limit)
-        self.seen.drew_from_rng |= repr(rng.bit_generator.state) != before
+        if before:
+            self.seen.drew_from_rng = repr(rng.bit_generator.state) != before
         return answers
 
     def warnings(self, pair: int) -> Sequence[str]:

@@ -15,8 +15,8 @@ import numpy as np
 from simulator.auditing.evidence.contents import PLAIN, Items, TableParts, category, content
 
 __all__ = [
-    "Answers", "Form", "Items", "NumberRows", "TableParts", "as_records", "category", "joined",
-    "leaves", "places", "settled", "settled_one", "shown",
+    "Answers", "Form", "Items", "NumberRows", "TableParts", "as_records", "categories", "category",
+    "joined", "leaves", "places", "settled", "settled_one", "shown",
 ]  # fmt: skip
 
 _NUMBERS = frozenset({float, int, bool}) | {
@@ -90,6 +90,15 @@ def settled(answers: Answers) -> Answers:
 
 
 settled_one = content
+
+
+def categories(answers: Answers) -> list[Hashable]:
+    """The category of each answer; of rows of numbers, their bits."""
+    if isinstance(answers, NumberRows):
+        return [row.tobytes() for row in answers.numbers]
+    if isinstance(answers, np.ndarray):
+        return [row.tobytes() for row in answers]
+    return [category(answer) for answer in answers]
 
 
 def as_records(answers: list[Any]) -> Answers:

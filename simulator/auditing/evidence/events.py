@@ -11,7 +11,7 @@ import numpy as np
 from simulator.analysis.estimation.contrast import rough_growth
 from simulator.auditing.evidence.answers import Answers, settled
 from simulator.auditing.evidence.columns import AnswerReader
-from simulator.auditing.evidence.scores import SLOW_ROWS, Binned, Column, Score, digit_rows
+from simulator.auditing.evidence.scores import SLOW_ROWS, Binned, Column, Score, bin_of, digit_rows
 
 LEVELS = np.concatenate(
     [np.geomspace(1e-5, 0.02, 14), np.linspace(0.03, 0.97, 48), 1.0 - np.geomspace(0.02, 1e-5, 14)]
@@ -97,6 +97,8 @@ class Candidates:
     score, side, threshold : of each event, shape (m,); the side is 1 for ">=" and 0 for "<".
     hits : int array, shape (m, 2): on each input, among ``draws``, shape (m,), held-out answers.
     cost, handicap : nats, and the share of the growth, by which a simpler event is preferred.
+    edges, start : the thresholds of each score, and the number of its first event; those of
+        "<" come first, then those of ">=".
     """
 
     def __init__(self, reader: AnswerReader, scores: Sequence[Score]) -> None:
@@ -109,6 +111,8 @@ class Candidates:
         self.cost = np.zeros(0)
         self.handicap = np.zeros(0)
         self.draws = np.zeros(0, dtype=np.int64)
+        self.edges: list[np.ndarray] = []
+        self.start: list[int] = []
 
     def measure(
         self, learned: tuple[Answers, Answers], held_out: tuple[Answers, Answers]
@@ -135,7 +139,10 @@ class Candidates:
             below = np.stack([np.searchsorted(v, thresholds, side="left") for v in usable], axis=1)
             total = np.array([len(v) for v in usable])
             derived = isinstance(score, Column) and score.column in self.reader.digits
-            cost = score.cost + (1.5 if derived else 0.0)
+            two_kinds = isinstance(score, Binned) and score.labels and len(score.edges) == 2
+            cost = 0.0 if two_kinds else score.cost + (1.5 if derived else 0.0)
+            self.start.append(2 * sum(map(len, self.edges)))
+            self.edges.append(thresholds)
             for side, hits in ((0, below), (1, total - below)):
                 same = (i, side, cost, score.handicap, len(values[0]))
                 parts.append((thresholds, hits, *(np.full(len(thresholds), x) for x in same)))
@@ -186,15 +193,12 @@ class Candidates:
     def count(self, some: np.ndarray, batch: Batch) -> np.ndarray:
         """How many answers on each input fall into some events, shape (m, 2), 0 for the others."""
         hits = np.zeros_like(self.hits)
-        for which in np.unique(self.score[some]):
-            mine = some[self.score[some] == which]
-            thresholds, place = np.unique(self.threshold[mine], return_inverse=True)
-            for b, values in enumerate(batch.scores(self, int(which))):
-                values = values[~np.isnan(values)]
-                below = _below(values, thresholds)
-                hits[mine, b] = np.where(
-                    self.side[mine] == 1, len(values) - below[place], below[place]
-                )
+        for which in sorted(set(self.score[some].tolist())):
+            first, edges = self.start[which], len(self.edges[which])
+            for b, counts in enumerate(batch.counts(self, which)):
+                below = np.cumsum(counts[:edges])
+                hits[first : first + edges, b] = below
+                hits[first + edges : first + 2 * edges, b] = counts[:-1].sum() - below
         return hits
 
     def add(self, some: np.ndarray, hits: np.ndarray, draws: int) -> None:
@@ -223,6 +227,8 @@ class Batch:
     def __init__(self, answers: tuple[Answers, Answers]) -> None:
         self.answers = answers
         self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+        self.placed: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+        self.counted: dict[tuple[int, int], np.ndarray] = {}
 
     def __len__(self) -> int:
         return len(self.answers[0])
@@ -236,6 +242,24 @@ class Batch:
             self.known[key] = score.of(reader, first), score.of(reader, second)
         return self.known[key]
 
+    def places(self, candidates: Candidates, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """The bin of each of those scores between the thresholds of its events."""
+        key = (id(candidates), which)
+        if key not in self.placed:
+            first, second = self.scores(candidates, which)
+            edges = candidates.edges[which]
+            self.placed[key] = bin_of(first, edges), bin_of(second, edges)
+        return self.placed[key]
+
+    def counts(self, candidates: Candidates, which: int) -> np.ndarray:
+        """How many of those scores are in each bin, shape (2, thresholds + 2); no score last."""
+        key = (id(candidates), which)
+        if key not in self.counted:
+            bins = len(candidates.edges[which]) + 2
+            placed = self.places(candidates, which)
+            self.counted[key] = np.array([np.bincount(each, minlength=bins) for each in placed])
+        return self.counted[key]
+
 
 def _thresholds(values: np.ndarray) -> np.ndarray:
     values = values[~np.isnan(values)]
@@ -245,11 +269,3 @@ def _thresholds(values: np.ndarray) -> np.ndarray:
     if len(distinct) <= 64:
         return distinct
     return np.unique(np.quantile(values, LEVELS, method="lower"))
-
-
-def _below(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """How many values lie below each of the ascending thresholds."""
-    if len(thresholds) <= 24:  # comparing is quicker than searching
-        return np.array([np.count_nonzero(values < t) for t in thresholds])
-    bins = np.searchsorted(thresholds, values, side="right")
-    return np.cumsum(np.bincount(bins, minlength=len(thresholds) + 1))[: len(thresholds)]

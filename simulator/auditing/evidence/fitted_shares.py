@@ -36,31 +36,33 @@ class FittedShares:
 
 
 def frequencies(counts: np.ndarray) -> np.ndarray:
-    """Shares of input 0 in counts of shape (2, k)."""
-    return (counts[0] + 0.5) / (counts.sum(axis=0) + 1.0)
+    """Shares of input 0 in counts of shape (..., 2, k)."""
+    return np.asarray((counts[..., 0, :] + 0.5) / (counts.sum(axis=-2) + 1.0))
 
 
 def masses(shares: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The laws of the bins on both inputs that the shares and the total counts imply."""
-    total = counts.sum(axis=0)
-    first, second = total * shares, total * (1.0 - shares)
-    return first / max(first.sum(), 1e-300), second / max(second.sum(), 1e-300)
+    """The laws of the bins on both inputs that the shares and the total counts imply; (..., k)."""
+    total = counts.sum(axis=-2)
+    first, second = (
+        law / np.maximum(law.sum(axis=-1, keepdims=True), 1e-300)
+        for law in (total * shares, total * (1.0 - shares))
+    )
+    return first, second
 
 
-def estimates(centres: np.ndarray, counts: np.ndarray, rises: bool) -> Iterator[FittedShares]:
+def estimates(counts: np.ndarray, line: np.ndarray | None) -> Iterator[FittedShares]:
     """Estimates of different complexity.
 
     Parameters
     ----------
-    centres : the score in each bin, ascending, shape (k,); the last bin is that of no score.
     counts : of both inputs, shape (2, k).
-    rises : whether the score is an estimate of the log ratio, so that shares rise with it.
+    line : the shares of :func:`logistic`, shape (k,), if the score is an estimate of the log ratio.
     """
     used = int(np.count_nonzero(counts.any(axis=0)))
     if used <= _FEW:
         yield FittedShares(frequencies(counts), 0.5 * used + _AMONG_SCORES)
-    if rises and used > 2:
-        yield FittedShares(logistic(centres, counts), 0.5 * 2 + _AMONG_SCORES)
+    if line is not None and used > 2:
+        yield FittedShares(line, 0.5 * 2 + _AMONG_SCORES)
         yield rising(counts)
 
 
@@ -81,19 +83,32 @@ def rising(counts: np.ndarray) -> FittedShares:
 
 
 def logistic(centres: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Shares whose log odds are linear in the score (Platt 1999); the last bin apart."""
-    some, total = counts[:, :-1], counts[:, :-1].sum(axis=0)
-    n = max(float(total.sum()), 1.0)
-    mean = float(centres @ total) / n
-    spread = np.sqrt(max(float((centres - mean) ** 2 @ total) / n, 1e-300))
-    x = np.stack([np.ones_like(centres), (centres - mean) / spread])
-    theta = np.zeros(2)
+    """Shares whose log odds are linear in the score (Platt 1999); the last bin apart.
+
+    Parameters
+    ----------
+    centres, counts : shapes (..., k - 1) and (..., 2, k).
+    """
+    ones, total = counts[..., 0, :-1], counts[..., :-1].sum(axis=-2)
+    n = np.maximum(total.sum(axis=-1, keepdims=True), 1.0)
+    apart = centres - (centres * total).sum(axis=-1, keepdims=True) / n
+    variance = (apart**2 * total).sum(axis=-1, keepdims=True) / n
+    x = apart / np.sqrt(np.maximum(variance, 1e-300))
+    level, slope = np.zeros(n.shape), np.zeros(n.shape)
     for _ in range(_NEWTON_STEPS):
-        p = _sigmoid(theta @ x)
-        slope = x @ (some[0] - total * p) - _RIDGE * theta
-        curvature = (x * (total * p * (1.0 - p))) @ x.T + _RIDGE * np.eye(2)
-        theta = theta + np.clip(np.linalg.solve(curvature, slope), -2.0, 2.0)
-    return np.append(_sigmoid(theta @ x), frequencies(counts)[-1])
+        p = _sigmoid(level + slope * x)
+        rest, weight = ones - total * p, total * p * (1.0 - p)
+        up = [
+            (a * rest).sum(axis=-1, keepdims=True) - _RIDGE * t for a, t in ((1, level), (x, slope))
+        ]
+        a, b, d = ((each * weight).sum(axis=-1, keepdims=True) for each in (1.0, x, x * x))
+        a, d = a + _RIDGE, d + _RIDGE
+        steps = [(d * up[0] - b * up[1]), (a * up[1] - b * up[0])]
+        steps = [np.clip(each / (a * d - b * b), -2.0, 2.0) for each in steps]
+        level, slope = level + steps[0], slope + steps[1]
+        if max(np.abs(each).max(initial=0.0) for each in steps) < 1e-9:
+            break
+    return np.concatenate([_sigmoid(level + slope * x), frequencies(counts)[..., -1:]], axis=-1)
 
 
 def _sigmoid(z: np.ndarray) -> np.ndarray:

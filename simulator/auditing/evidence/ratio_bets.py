@@ -7,15 +7,22 @@ estimated from all draws since, and from what was held out; each bet is chosen b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from simulator.analysis.estimation.contrast import rough_growth
-from simulator.analysis.estimation.likelihood_bets import RatioBet, best_bet
+from simulator.analysis.estimation.likelihood_bets import RatioBet, best_bet, best_tilts
 from simulator.auditing.evidence.events import LEVELS, Batch, Candidates
-from simulator.auditing.evidence.fitted_shares import FittedShares, estimates, masses, split
+from simulator.auditing.evidence.fitted_shares import (
+    FittedShares,
+    estimates,
+    logistic,
+    masses,
+    split,
+)
+from simulator.auditing.evidence.scores import bin_counts
 
 __all__ = ["LEVELS", "Choice", "RatioBets", "ScoreCounts"]
 
@@ -39,6 +46,7 @@ class ScoreCounts:
     rises : whether the score is an estimate of the log ratio of likelihoods.
     cost : nats by which it must exceed a simpler score.
     counts : of both inputs in the bins, shape (2, edges + 2); the last bin is that of no score.
+    counter : from a batch to the counts of its draws in the bins, if not by ``score``.
     worth : the largest growth of its bets, per pair of draws.
     """
 
@@ -47,6 +55,7 @@ class ScoreCounts:
     rises: bool
     cost: float
     counts: np.ndarray
+    counter: Callable[[Batch], np.ndarray] | None = None
     worth: float = 0.0
 
     @property
@@ -61,18 +70,13 @@ class ScoreCounts:
 
     def bins(self, scores: np.ndarray) -> np.ndarray:
         """How many of the scores are in each bin."""
-        place = np.searchsorted(self.edges, scores, side="right")
-        place[np.isnan(scores)] = len(self.edges) + 1
-        return np.bincount(place, minlength=len(self.edges) + 2)
+        return bin_counts(scores, self.edges)
 
-    def estimates(self, point: Point) -> list[FittedShares]:
-        """Estimates of the share of input 0 by bin."""
-        below = (np.cumsum(self.counts, axis=1)[:, :-2] + 0.5) / (self.draws + 1.0)
-        epsilon, delta = map(np.array, point)
-        sides = [(q[b], q[1 - b]) for q in (below, 1.0 - below) for b in (0, 1)]
-        worth = np.max([rough_growth(*each, epsilon, delta) for each in sides], axis=0)
-        event = split(self.counts, int(np.argmax(worth)) + 1)
-        return [event, *estimates(self.centres, self.counts, self.rises)]
+    def counted(self, batch: Batch) -> np.ndarray:
+        """How many draws of each input are in each bin."""
+        if self.counter is not None:
+            return self.counter(batch)
+        return np.array([self.bins(each) for each in self.score(batch)])
 
 
 def held_out_tally(candidates: Candidates, which: int) -> ScoreCounts | None:
@@ -90,7 +94,47 @@ def held_out_tally(candidates: Candidates, which: int) -> ScoreCounts | None:
         rises=score.log_ratio,
         cost=float(candidates.cost[below[0]]),
         counts=np.vstack([inside, candidates.draws[below[0]] - total]).T.astype(float),
+        counter=lambda batch: batch.counts(candidates, which),
     )
+
+
+class Tallies:
+    """The counts of several scores side by side, and estimates of their shares.
+
+    A row has as many bins as the longest of them; those that a score lacks are empty. The last bin
+    is that of no score.
+    """
+
+    def __init__(self, tallies: Sequence[ScoreCounts]) -> None:
+        self.tallies = tallies
+        k = max(tally.counts.shape[1] for tally in tallies)
+        self.counts = np.zeros((len(tallies), 2, k))
+        self.centres = np.zeros((len(tallies), k - 1))
+        for i, tally in enumerate(tallies):
+            bins = len(tally.edges) + 1
+            self.counts[i, :, :bins], self.counts[i, :, -1] = (
+                tally.counts[:, :-1],
+                tally.counts[:, -1],
+            )
+            if tally.rises:
+                self.centres[i, :bins] = tally.centres
+
+    def events(self, point: Point) -> Iterator[tuple[int, FittedShares]]:
+        """The number of each tally, and the shares of its best event against a point."""
+        draws = self.counts[:, 0].sum(axis=1)[:, None]
+        epsilon, delta = map(np.array, point)
+        below = (np.cumsum(self.counts, axis=2)[..., :-2] + 0.5) / (draws[:, None] + 1.0)
+        q = np.stack([below, 1.0 - below])
+        worth = rough_growth(q, q[:, :, ::-1], epsilon, delta).max(axis=(0, 2))
+        for i, place in enumerate(np.argmax(worth, axis=1).tolist()):
+            yield i, split(self.counts[i], place + 1)
+
+    def estimates(self) -> Iterator[tuple[int, FittedShares]]:
+        """The number of each tally with its other estimates, which depend on no point."""
+        lines = logistic(self.centres, self.counts)
+        for i, tally in enumerate(self.tallies):
+            for found in estimates(self.counts[i], lines[i] if tally.rises else None):
+                yield i, found
 
 
 @dataclass(frozen=True)
@@ -149,23 +193,41 @@ class RatioBets:
 
     def choose(self, points: Sequence[Point]) -> None:
         """Choose the bet on the next draws, against one of the points."""
+        self.choice = None
+        tallies = [*self.held_out, *self.regressions]
+        if not tallies:
+            return
+        table = Tallies(tallies)
+        fitted = list(table.estimates())
+        found = [
+            (i, each, point) for point in points for i, each in (*fitted, *table.events(point))
+        ]
+        rates = _growths(table, found)
+        shown = rates * np.array([tallies[i].draws for i, _, _ in found])
+        costs = np.array([tallies[i].cost + each.price for i, each, _ in found])
+        trust = np.maximum(1.0 - costs / np.maximum(shown, 1e-300), 0.0)
+        worth = np.where(shown > 0.0, rates * trust**2, 0.0)
+        for i, tally in enumerate(tallies):
+            tally.worth = max(
+                (w for w, each in zip(worth.tolist(), found) if each[0] == i), default=0.0
+            )
         best: Choice | None = None
-        for tally in (*self.held_out, *self.regressions):
-            tally.worth = 0.0
-            for point in points:
-                for estimate in tally.estimates(point):
-                    found = _choice(tally, estimate, point, best)
-                    if found is None:
-                        continue
-                    tally.worth = max(tally.worth, found.worth)
-                    if best is None or found.worth > best.worth:
-                        best = found
+        for which in np.argsort(-worth, kind="stable").tolist():
+            # a delta only lowers the growth, and makes the bet slow to compute
+            if worth[which] <= (0.0 if best is None else best.worth):
+                break
+            i, estimate, point = found[which]
+            choice = _choice(tallies[i], table.counts[i], estimate, point)
+            if best is None or choice.worth > best.worth:
+                best = choice
+            if point[1] == 0.0 and best is choice:
+                break
         self.choice = best if best is not None and best.worth > 0.0 else None
 
     def bet(self, batch: Batch) -> None:
         """Add the bet on new draws to the evidence, and count them."""
         for tally in self._counted(len(batch)):
-            new = np.array([tally.bins(each) for each in tally.score(batch)])
+            new = tally.counted(batch)
             if self.choice is not None and tally is self.choice.tally:
                 first, second = self.choice.bet.logs(self.choice.boldness)
                 self.log += float(new[0] @ first + new[1] @ second)
@@ -183,19 +245,28 @@ class RatioBets:
         return 0.0 if self.choice is None else self.choice.bet.rate * draws
 
 
-def _choice(
-    tally: ScoreCounts, estimate: FittedShares, point: Point, best: Choice | None
-) -> Choice | None:
-    """The bet on an estimate; None where it has less growth than the best so far."""
-    epsilon, delta = point
-    laws = masses(estimate.shares, tally.counts)
+def _growths(table: Tallies, found: Sequence[tuple[int, FittedShares, Point]]) -> np.ndarray:
+    """The largest mean growth of each estimate against its epsilon, at delta = 0."""
+    which = np.array([i for i, _, _ in found])
+    shares = np.array([each.shares for _, each, _ in found])
+    draws = np.array([max(each.draws, 1.0) for each in table.tallies])[which]
+    costs = np.array([table.tallies[i].cost + each.price for i, each, _ in found])
+    rates, _ = best_tilts(
+        shares,
+        masses(shares, table.counts[which]),
+        np.array([point[0] for _, _, point in found]),
+        np.zeros(1),
+        caps=np.ones((1, 2)),
+        least=costs / draws,
+    )
+    return rates
+
+
+def _choice(tally: ScoreCounts, counts: np.ndarray, estimate: FittedShares, point: Point) -> Choice:
+    """The bet on an estimate, on the bins of the tally alone."""
+    bins = [*range(len(tally.edges) + 1), -1]
+    shares = estimate.shares[bins]
     cost = estimate.price + tally.cost
-    least = max(cost / max(tally.draws, 1.0), 0.0 if best is None else best.worth)
-    pure = best_bet(estimate.shares, laws, epsilon, 0.0, least)
-    found = Choice(tally, pure, cost, estimate.event)
-    if delta == 0.0:
-        return found
-    # a delta only lowers the growth, and makes the bet slow to compute
-    if found.worth <= (0.0 if best is None else best.worth):
-        return None
-    return replace(found, bet=best_bet(estimate.shares, laws, epsilon, delta, least))
+    least = cost / max(tally.draws, 1.0)
+    bet = best_bet(shares, masses(shares, counts[:, bins]), *point, least)
+    return Choice(tally, bet, cost, estimate.event)

@@ -40,11 +40,15 @@ MOST_LOST = 1e6
 """Statistics that can lose more on one pair of draws are not used."""
 SHRINKAGE = 1.0
 """Standard errors subtracted from a mean gain, as it is the largest of several."""
+MOST_HELD_OUT = 65_536
+"""The largest number of pairs of held-out draws that new statistics are tested on."""
+FEW_DRAWS = 4096
+"""Draws per input of a batch that is counted for every score."""
 FAR = 1e-3
 """The share of the scores that is clipped at either end."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Statistic:
     """One score as the function g for one order and direction, with the sums of its gains.
 
@@ -75,20 +79,29 @@ class Statistic:
         signed = np.nan_to_num(scores if self.favours == 0 else -scores, nan=0.0)
         return np.asarray(np.clip(signed, self.low, self.high) - self.shift)
 
-    def centre(self, scores_of_q: np.ndarray) -> None:
-        """Set the shift by draws from Q."""
-        g = self.order * self.g(scores_of_q)
-        self.shift = float(np.logaddexp.reduce(g) - math.log(len(g))) / self.order
+    def centre(self, scores: np.ndarray, law: np.ndarray) -> None:
+        """Set the shift by the scores of Q's draws and how often each occurred."""
+        g, some = self.order * self.g(scores), law > 0
+        mean = np.logaddexp.reduce(g[some] + np.log(law[some])) - math.log(law.sum())
+        self.shift = float(mean) / self.order
+
+    def gained(self, scores: np.ndarray) -> np.ndarray:
+        """What a draw of P with each of these scores adds to a gain."""
+        p = self.g(scores)
+        return p - self.bound if self.order == 1.0 else np.exp((self.order - 1.0) * p)
+
+    def lost(self, scores: np.ndarray) -> np.ndarray:
+        """What a draw of Q with each of these scores takes off a gain."""
+        q = self.g(scores)
+        if self.order == 1.0:
+            return np.expm1(q)
+        theta = 1.0 - 1.0 / self.order
+        scale = math.exp(theta * self.bound)
+        return np.asarray(scale * (theta * np.exp(self.order * q) + 1.0 - theta))
 
     def gains(self, scores: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The gain of each pair of draws, shape (n,)."""
-        p, q = self.g(scores[self.favours]), self.g(scores[1 - self.favours])
-        if self.order == 1.0:
-            return np.asarray(p - self.bound - np.expm1(q))
-        theta = 1.0 - 1.0 / self.order
-        scale = math.exp(theta * self.bound)
-        tangent = theta * np.exp(self.order * q) + 1.0 - theta
-        return np.asarray(np.exp((self.order - 1.0) * p) - scale * tangent)
+        return self.gained(scores[self.favours]) - self.lost(scores[1 - self.favours])
 
     @property
     def worst(self) -> float:
@@ -98,12 +111,6 @@ class Statistic:
             return self.bound - low + math.expm1(high)
         theta = 1.0 - 1.0 / self.order
         return math.exp(theta * self.bound) * (theta * math.exp(self.order * high) + 1.0 - theta)
-
-    def take(self, gains: np.ndarray) -> None:
-        """Add the gains of new draws, shape (n,), to the sums."""
-        self.draws += len(gains)
-        self.total += float(gains.sum())
-        self.squares += float(gains @ gains)
 
     def mean(self, errors: float) -> float:
         """The mean gain, so many standard errors larger."""
@@ -133,8 +140,53 @@ class Statistic:
         )
 
 
+class ScoreGains:
+    """The statistics of one score, with the gains of its bins.
+
+    Parameters
+    ----------
+    score : its number among the candidates.
+    values : the score in each bin, shape (k,); NaN in the last, which has none.
+    statistics : made of this score, shape (s,).
+    """
+
+    def __init__(self, score: int, values: np.ndarray, statistics: list[Statistic]) -> None:
+        self.score, self.values, self.statistics = score, values, statistics
+        self.gained = np.array([one.gained(values) for one in statistics])
+        self.lost = np.array([one.lost(values) for one in statistics])
+        self.favours = np.array([one.favours for one in statistics])
+
+    def take(self, pairs: np.ndarray) -> None:
+        """Add pairs of draws, counted by the bins of both, shape (k, k), to the sums."""
+        draws = int(pairs.sum())
+        for b in (0, 1):
+            some = np.flatnonzero(self.favours == b)
+            joint = pairs if b == 0 else pairs.T
+            gained, lost = self.gained[some], self.lost[some]
+            p, q = joint.sum(axis=1), joint.sum(axis=0)
+            totals = gained @ p - lost @ q
+            apart = gained**2 @ p + lost**2 @ q
+            squares = apart - 2.0 * np.einsum("si,ij,sj->s", gained, joint, lost, optimize=True)
+            squares = np.maximum(squares, 1e-9 * apart)
+            for i, total, square in zip(some, totals.tolist(), squares.tolist()):
+                one = self.statistics[i]
+                one.draws, one.total, one.squares = (
+                    one.draws + draws, one.total + total, one.squares + square
+                )  # fmt: skip
+
+    def growth(self, one: Statistic, pairs: np.ndarray) -> float:
+        """The growth of the bet on one of the statistics by these pairs of draws."""
+        i = self.statistics.index(one)
+        gains = self.gained[i][:, None] - self.lost[i][None, :]
+        joint = pairs if one.favours == 0 else pairs.T
+        return float(np.sum(np.log1p(one.share() * gains) * joint))
+
+
 class RenyiBets:
     """Bets against a claimed curve of Renyi divergences.
+
+    The function g is a score rounded to the bins between the thresholds of its events: pairs of
+    draws are counted once for all orders.
 
     Parameters
     ----------
@@ -146,31 +198,40 @@ class RenyiBets:
         orders = sorted({*ORDERS, *stated})
         bounds = [(order, renyi(max(order, NEARLY_ONE))) for order in orders]
         self.bounds = [(order, bound) for order, bound in bounds if math.isfinite(bound)]
-        self.statistics: list[Statistic] = []
+        self.scores: list[ScoreGains] = []
         self.chosen: Statistic | None = None
         self.log = 0.0
 
+    @property
+    def statistics(self) -> list[Statistic]:
+        """Those of all scores."""
+        return [one for each in self.scores for one in each.statistics]
+
     def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
         """Make statistics of scores that approximate log ratios; test them on held-out draws."""
-        n = min(map(len, held_out))
+        n = min(min(map(len, held_out)), MOST_HELD_OUT)
         batch = Batch((held_out[0][:n], held_out[1][:n]))
-        self.statistics = []
+        self.scores = []
         ratios = [i for i, score in enumerate(candidates.scores) if score.log_ratio]
         for which in ratios[:MOST_SCORES] + ratios[MOST_SCORES:][-1:]:
-            scores = batch.scores(candidates, which)
+            values = _values(candidates, which, batch)
+            counts = batch.counts(candidates, which)
+            found = []
             for favours in (0, 1):
-                signed = np.concatenate(scores) * (1.0 if favours == 0 else -1.0)
-                finite = signed[np.isfinite(signed)]
-                if not len(finite):
+                signed = np.concatenate(batch.scores(candidates, which))
+                signed = signed[np.isfinite(signed)] * (1.0 if favours == 0 else -1.0)
+                if not len(signed):
                     continue
-                low, high = np.quantile(finite, [FAR, 1.0 - FAR]).tolist()
+                low, high = np.quantile(signed, [FAR, 1.0 - FAR]).tolist()
                 for order, bound in self.bounds:
                     one = Statistic(which, order, bound, favours, low=low, high=high)
-                    one.centre(scores[1 - favours])
-                    if not one.worst < MOST_LOST:
-                        continue
-                    one.take(one.gains(scores))
-                    self.statistics.append(one)
+                    one.centre(values, counts[1 - favours])
+                    if one.worst < MOST_LOST:
+                        found.append(one)
+            if found:
+                gains = ScoreGains(which, values, found)
+                gains.take(_pairs(candidates, which, batch))
+                self.scores.append(gains)
         self._choose()
 
     def _choose(self) -> None:
@@ -179,13 +240,43 @@ class RenyiBets:
 
     def bet(self, candidates: Candidates, batch: Batch) -> None:
         """Add the bet on new draws to the evidence, and choose the next one."""
-        if self.chosen is not None:
-            gains = self.chosen.gains(batch.scores(candidates, self.chosen.score))
-            self.log += float(np.log1p(self.chosen.share() * gains).sum())
-        for one in self.statistics:
-            one.take(one.gains(batch.scores(candidates, one.score)))
+        for each in self._counted(len(batch)):
+            pairs = _pairs(candidates, each.score, batch)
+            if self.chosen is not None and self.chosen.score == each.score:
+                self.log += each.growth(self.chosen, pairs)
+            each.take(pairs)
         self._choose()
+
+    def _counted(self, draws: int) -> list[ScoreGains]:
+        """The scores that so many draws are counted for: the best ones, if these are many."""
+        if draws <= FEW_DRAWS:
+            return self.scores
+        by_hope = sorted(
+            self.scores, key=lambda each: -max(one.growth(1.0) for one in each.statistics)
+        )
+        bet_on = [each for each in self.scores if self.chosen in each.statistics]
+        return bet_on or by_hope[:1]
 
     def growth_in(self, draws: int) -> float:
         """The growth in so many more draws if mean gains are three standard errors larger."""
         return max((one.growth(3.0) * draws for one in self.statistics), default=0.0)
+
+
+def _pairs(candidates: Candidates, which: int, batch: Batch) -> np.ndarray:
+    """Pairs of draws by the bins of both inputs' scores, shape (k, k)."""
+    k = len(candidates.edges[which]) + 2
+    first, second = batch.places(candidates, which)
+    return np.bincount(first * k + second, minlength=k * k).reshape(k, k).astype(float)
+
+
+def _values(candidates: Candidates, which: int, batch: Batch) -> np.ndarray:
+    """The mean score in each bin, or its lower end if it is empty; NaN in the last, shape (k,)."""
+    edges = candidates.edges[which]
+    scores = np.concatenate(batch.scores(candidates, which))
+    places = np.concatenate(batch.places(candidates, which))
+    k = len(edges) + 2
+    finite = np.isfinite(scores)
+    counts = np.bincount(places[finite], minlength=k)
+    totals = np.bincount(places[finite], weights=scores[finite], minlength=k)
+    ends = np.concatenate([edges[:1], edges, [math.nan]]) if len(edges) else np.full(k, math.nan)
+    return np.where(counts > 0, totals / np.maximum(counts, 1), ends)

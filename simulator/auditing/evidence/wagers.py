@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy
 
 from simulator.analysis.estimation.contrast import Bettor, Odds, rough_growth
 from simulator.auditing.evidence.events import Candidates
@@ -134,8 +133,8 @@ class Nulls:
 
     def evidence(self) -> np.ndarray:
         """Ln of the evidence against each null, shape (g,)."""
-        mixed = scipy.special.logsumexp(self.log, axis=0) - math.log(STYLES)
-        return np.asarray(scipy.special.logsumexp(mixed + SHARES, axis=0))
+        mixed = np.logaddexp.reduce(self.log, axis=0) - math.log(STYLES)
+        return np.asarray(np.logaddexp.reduce(mixed + SHARES, axis=0))
 
     def rejected(self, level: float) -> int:
         """The number of nulls, from the first on without a gap, that the evidence has excluded."""
