@@ -121,14 +121,12 @@ class SubsampledEvent(EventTree):
             sigma = 1.0 / once.law.mu
             sigma = sigma if 1.0 / sigma >= once.law.mu else below(sigma)
             guarantees.append(SubsampledGaussianDP(sigma, rate))
-        law: PrivacyLossLaw | None = None
-        if once.law is not None and self.sampling == "poisson":
-            law = PoissonSubsampledLaw(once.law, rate)
-        elif once.law is not None:
-            law = SampledWithoutReplacementLaw(once.law, rate)
+        of = PoissonSubsampledLaw if self.sampling == "poisson" else SampledWithoutReplacementLaw
+        law: PrivacyLossLaw | None = None if once.law is None else of(once.law, rate)
+        others = tuple(of(each, rate) for each in once.others)
         exact = once.exact and self.sampling == "poisson"
         attained = guarantees[-1] if exact and once.attained is not None else None
-        return EventRounds(law, tuple(guarantees), exact=exact, attained=attained)
+        return EventRounds(law, tuple(guarantees), others=others, exact=exact, attained=attained)
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:

@@ -11,11 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from simulator.auditing.commands.conform import QUICK
 from simulator.auditing.conformance import worker
-from simulator.auditing.conformance.accountants import LibraryTrial
+from simulator.auditing.conformance.accountants import LibraryTrial, Truths
 from simulator.auditing.conformance.client import Worker
+from simulator.auditing.conformance.compositions import cases
 from simulator.auditing.conformance.defects import distinct, raised
-from simulator.auditing.conformance.events import PURE, SUBSAMPLED_GAUSSIAN, PrivacyEvent
+from simulator.auditing.conformance.events import (
+    GAUSSIAN,
+    PURE,
+    SUBSAMPLED_GAUSSIAN,
+    PrivacyEvent,
+)
 from simulator.auditing.conformance.known_libraries import MODULES, find, why_absent
 from simulator.auditing.conformance.protocol import Reading, Spend
 from simulator.auditing.conformance.report import LibraryReport, to_markdown
@@ -28,6 +35,7 @@ from simulator.auditing.libraries.dp_accounting import noise_parameter
 from simulator.foundations.errors import NotApplicable
 from simulator.runner.store.provenance import provenance
 from simulator.theory import Bracket
+from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 
 mpmath = pytest.importorskip("mpmath", reason="mpmath is the second way, an extra of the trial")
 EPSILONS = [10.0 ** (i / 7.0) for i in range(-35, 11)] + [20.0, 0.132, 35.0]
@@ -255,3 +263,18 @@ def test_a_version_older_than_the_adapter_is_not_tried(monkeypatch):
     )
     with pytest.raises(ImportError, match=r"version 0\.1 is older than 0\.2"):
         worker.Session(library).load()
+
+
+def test_a_quick_trial_finds_an_accountant_that_forgets_what_a_replaced_record_moves():
+    """It takes the noise over one record's norm for that over what a replaced record moves."""
+    truths, verdicts = Truths(), []
+    for case in cases(share=QUICK.share):
+        if {(event.kind, event.relation) for event in case.events} != {(GAUSSIAN, "replace-one")}:
+            continue
+        mu = math.hypot(*(event.parameter * math.sqrt(event.count) for event in case.events))
+        for factor in (1.0, 2.0):
+            claimed = gaussian_epsilon(factor * mu, case.delta) * (1 + 1e-9)
+            verdict, _, _ = judge("epsilon", claimed, truths.answer(case, "epsilon", case.delta))
+            verdicts.append((factor, verdict))
+    assert verdicts
+    assert set(verdicts) == {(1.0, Ruling.UNSOUND), (2.0, Ruling.SOUND)}

@@ -48,10 +48,20 @@ def test_both_ways_agree(name, delta):
     assert second.value == pytest.approx(found.lower, rel=1e-4)
 
 
+@pytest.mark.parametrize("kind", [GAUSSIAN, LAPLACE])
+def test_both_ways_agree_where_a_record_is_replaced(kind):
+    events = (PrivacyEvent(kind, 0.3, 3, relation="replace-one"),)
+    second = delta_at(events, 0.7)
+    assert second.value == pytest.approx(Truth(events).delta(0.7).lower, rel=1e-4)
+    added = delta_at([PrivacyEvent(kind, 0.6, 3)], 0.7)
+    assert second.value == pytest.approx(added.value, rel=1e-9)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_subsampled_gaussian_is_enclosed(count):
-    events = (PrivacyEvent(SUBSAMPLED_GAUSSIAN, 0.8, count, rate=0.05),)
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_a_subsampled_gaussian_is_enclosed(count, relation):
+    events = (PrivacyEvent(SUBSAMPLED_GAUSSIAN, 0.8, count, rate=0.05, relation=relation),)
     found = Truth(events).delta(0.5)
     second = delta_at(events, 0.5)
     assert found.lower == pytest.approx(second.value, rel=2e-4)
