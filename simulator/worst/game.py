@@ -21,6 +21,8 @@ from simulator.worst.own_filter import OwnFilter
 
 MOST_ON_LATTICE = 2e9
 """Most terms of a game on the lattice of its losses; a larger game has a coarser grid."""
+_COARSE = 100.0
+"""Longest first step, in nats, for a range."""
 _STEPS = 4_000
 """Steps that are tried where none divides all lengths."""
 
@@ -76,7 +78,7 @@ class Game:
                 reach = max(entry.lengths, default=0.0 if entry.law.is_discrete else math.inf)
                 scales.append(min(max(spread_of_law, 1e-9), reach) / 8)
             else:
-                scales.append(max(entry.lengths) / 16)
+                scales.append(min(max(entry.lengths) / 16, _COARSE))
         # a law whose losses are rounding errors needs no grid
         largest = max(scales)
         return min([scale for scale in scales if scale > 1e-12 * largest], default=1.0)

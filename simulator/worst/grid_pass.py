@@ -51,6 +51,8 @@ MOST_STEPS = 1e7
 SLOWER = 3
 """Levels from one grid of losses to the next, where the states separate the ends: the laws are
 discrete, and the step is chosen for their losses."""
+WIDEST_STEP = 300.0
+"""Longest step in nats, of whose exponential a float has all digits."""
 FINEST = 60_000
 """Most points of a pass, where the grid may be chosen."""
 WIDEST = 4_000
@@ -150,12 +152,18 @@ def first_level(game: Game) -> int:
     rounds, level = game.rounds or 1, 0
     while level > -60:
         step = game.step(level)
-        nats = min(rounds * spans.max(), 12.0 * math.sqrt(rounds) * deviation + RIGHT)
+        # a round leads from any point that matters to one that does, or beyond
+        nats = min(rounds * spans.max(), 12.0 * math.sqrt(rounds) * deviation + RIGHT + spans.max())
         points = nats / step
         products = rounds * points * float(np.where(many, spans / step, 4.0).sum())
         if products <= MOST_PRODUCTS and spans.max() / step <= FINEST:
             break
         level -= 1
+    if game.step(level) > WIDEST_STEP:
+        raise NotApplicable(
+            f"a round may lose {spans.max():.3g} nats, which is too many for a grid of losses; "
+            "give less extreme parameters"
+        )
     return level
 
 

@@ -44,6 +44,8 @@ MOST_NUMBERS = 1e8
 MOST_PRODUCTS = 2e9
 MOST_PLACES = 5_000
 """Limits of the dominating pair's composition: products on its grid, and points of the pair."""
+SMALLEST, LARGEST = 1e-6, 700.0
+"""Range of its largest loss: the former is rounded up to this, the latter counts as infinite."""
 
 
 def best_non_adaptive(
@@ -220,10 +222,11 @@ def dominating_delta(
         while max(curve(top) for curve in curves) > 1e-20 + max(curve(1e9) for curve in curves):
             top = 1.25 * top + step
     # a coarser grid only raises it
-    top = min(top, 700.0)
+    top = min(max(top, SMALLEST), LARGEST)
     far = min(rounds, 40.0) + (min(epsilon, rounds * top) + 40.0) / top
     step = max(step, top / MOST_PLACES, top * math.sqrt(2 * rounds * far / MOST_PRODUCTS))
-    places = np.arange(-math.ceil(top / step) - 1, math.ceil(top / step) + 2)
+    most = min(math.ceil(top / step) + 1, math.floor(LARGEST / step))
+    places = np.arange(-most, most + 1)
     x = np.exp(places * step)
     heights = np.array([max(curve(place * step) for curve in curves) for place in places])
     layout = connected_law(int(places[0]), x, heights)

@@ -104,19 +104,26 @@ class WorstCase:
         return self._in_advance[1]
 
     @cached_property
-    def dominating(self) -> float | None:
-        """delta(epsilon) of the menu's dominating pair, composed; None with a filter."""
+    def _dominated(self) -> tuple[float | None, str]:
         game = self.game
         if game.filter is not None or game.rounds is None:
-            return None
-        return dominating_delta(
-            game.menu, game.rounds, self.epsilon, self.last.step / 4, game.experiment
-        )
+            return None, "the filter determines the number of rounds"
+        try:
+            return dominating_delta(
+                game.menu, game.rounds, self.epsilon, self.last.step / 4, game.experiment
+            ), ""
+        except NotApplicable as error:
+            return None, str(error)
+
+    @property
+    def dominating(self) -> float | None:
+        """delta(epsilon) of the menu's dominating pair, composed; None where it is not computed."""
+        return self._dominated[0]
 
     @property
     def dominating_reason(self) -> str:
         """Why :attr:`dominating` is None, else the empty string."""
-        return "" if self.dominating is not None else "the filter determines the number of rounds"
+        return self._dominated[1]
 
     @cached_property
     def policy(self) -> Policy:

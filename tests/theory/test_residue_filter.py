@@ -131,3 +131,10 @@ def test_prices_of_other_guarantees():
     assert filter_.price(BoundedRange(0.1))[0] == -BoundedRange(0.1).gdp_mu
     with pytest.raises(NotApplicable):
         OneNumber(filter_).admit(-0.2, ApproxDP(0.1, 1e-8))
+
+
+def test_a_published_filter_outside_its_range_admits_nothing():
+    found = published_rounds((1e-300, 1e-6), 2e-303)
+    assert found["rogers"] == 0
+    assert found["sum"] == 500
+    assert published_rounds((1.0, 0.5), 0.1)["rogers"] == 0

@@ -324,3 +324,27 @@ def test_a_filter_that_is_no_sum_keeps_its_own_prices_and_states():
     )
     truth = worst([response(0.3)], 0.4, rounds=2)
     assert found.delta.lower * (1 - 1e-12) <= truth <= found.delta.upper * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "entry", ["exponential:1e3", "exponential:1e5", "laplace:1e4", "laplace:1e5", "gaussian:1e-3"]
+)
+def test_mechanisms_that_hide_nothing_win_always(entry: str) -> None:
+    """e to a loss or to a step of the grid was beyond the range of floats, or the grid too fine."""
+    found = worst_case(entry, rounds=2, epsilon=1.0, seconds=5.0)
+    assert found.delta.lower == pytest.approx(1.0, abs=1e-9)
+    assert found.delta.upper == 1.0
+    assert found.dominating == pytest.approx(1.0) or "composed" in found.dominating_reason
+
+
+@pytest.mark.parametrize("entry", ["exponential:1e7", "laplace:1e7", "gaussian:1e-5"])
+def test_losses_too_large_for_a_grid_are_refused(entry: str) -> None:
+    with pytest.raises(NotApplicable, match=r"a round may lose .* nats, which is too many"):
+        worst_case(entry, rounds=2, epsilon=1.0)
+
+
+@pytest.mark.parametrize("width", [5e-324, 1e-300, 1e-9])
+def test_a_range_of_almost_nothing_has_a_dominating_pair(width: float) -> None:
+    found = worst_case(f"exponential:{width!r}", rounds=2, epsilon=0.0)
+    assert found.dominating is not None
+    assert found.delta.lower <= found.dominating <= max(3.0 * width, 1e-300)

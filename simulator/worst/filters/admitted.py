@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
 from simulator.theory.filters.interface import Filter
@@ -18,7 +19,7 @@ from simulator.worst.filters.sum_budgets import budget_of
 PUBLISHED = ("sum", "rogers", "whitehouse", "zcdp", "renyi")
 """The sound published filters."""
 MOST = 10**7
-MOST_STEPS = 10**6
+MOST_STEPS = 10**5
 """Most rounds that are admitted one by one."""
 _SLACK = 1e-12
 """Relative rounding of a quotient of a budget by a cost."""
@@ -34,6 +35,8 @@ def rounds_admitted(filter_: Filter, epsilon: float) -> int:
             count += 1
         return max(count, by_basic)
     budget = budget_of(filter_, epsilon)
+    if not budget.cost(epsilon) > budget.possible / sys.float_info.max:
+        raise NotApplicable(f"the cost of a round of {epsilon:g} is below the range of floats")
     return math.floor(budget.possible / budget.cost(epsilon) * (1.0 + _SLACK))
 
 
@@ -43,7 +46,7 @@ def published_rounds(promise: tuple[float, float], epsilon: float) -> dict[str, 
     for name in PUBLISHED:
         try:
             found[name] = rounds_admitted(filter_class(name)(*promise), epsilon)
-        except NotApplicable:
+        except (InvalidInput, NotApplicable):
             found[name] = 0
     return found
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import filter_class
 from simulator.theory.guarantees.interface import Guarantee
@@ -84,11 +84,14 @@ def pure_rows(
             every[name] = made
         except NotApplicable:
             continue
+        except InvalidInput:  # a published filter has a range of its own
+            if name == "residue":
+                raise
     rows = []
     shown = epsilons or [epsilon / share for share in SHARES if epsilon / share <= largest]
     for each in shown:
         rounds = {name: _or_none(rounds_admitted, kind, each) for name, kind in every.items()}
-        rows.append(ScheduleRow(f"constant {each:.4g}", rounds, most_rounds(promise, each), each))
+        rows.append(ScheduleRow(f"constant {each:.4g}", rounds, _most(promise, each), each))
     if epsilons is None:
         for name, schedule in usual(epsilon, largest).items():
             rows.append(ScheduleRow(name, {n: admitted(f, schedule()) for n, f in every.items()}))
@@ -101,6 +104,14 @@ def _or_none(count: Callable[..., int], *arguments: Any) -> int:
         return count(*arguments)
     except NotApplicable:
         return 0
+
+
+def _most(promise: tuple[float, float], epsilon: float) -> int | None:
+    """The rounds that no sound filter passes; None where they are too many to be composed."""
+    try:
+        return most_rounds(promise, epsilon)
+    except NotApplicable:
+        return None
 
 
 def planned_rounds(filter_: CertifiedFilter, kind: str, size: float) -> int:

@@ -229,3 +229,14 @@ def test_sizes_that_are_asked_for_are_shown_though_they_are_above_the_plan(dpcom
     said = dpcompose("filter", *made, "--round-epsilon", "0.3,0.45")
     rows = said.out.split("\n\n")[1].splitlines()[1:]
     assert [row.split()[1:3] for row in rows] == [["0.3", "3"], ["0.45", "2"]]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-20"])
+def test_a_tiny_promise_has_a_table_of_the_filters_that_make_it(dpcompose, epsilon):
+    """Of rogers, which takes no epsilon below 1e-150, and of too many rounds, nothing is shown."""
+    said = dpcompose("filter", "--family", "pure:0.5", "--epsilon", epsilon, "--delta", "1e-6")
+    assert (said.code, said.err) == (0, "")
+    heads = said.out.split("\n\n")[1].split("\n", 1)[0]
+    assert ("rogers" in heads) == (epsilon != "1e-300")
+    assert "sum" in heads
