@@ -29,7 +29,7 @@ from simulator.worst.non_adaptive import (
 from simulator.worst.own_filter import OwnFilter, promise_of
 from simulator.worst.policy import Policy
 from simulator.worst.refining import allowed, close, refined, verdict_of
-from simulator.worst.unreachable import nothing_won, reaches
+from simulator.worst.unreachable import nothing_won, reaches, without_idle_filter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,18 +205,18 @@ def worst_case(
         filter = filter.with_one_sum(epsilon)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
     promise_of(filter)  # raises InvalidInput for an invalid promise before the search
-    won = reaches(game, epsilon)
+    won, played = reaches(game, epsilon), without_idle_filter(game)
     found = refined(
         lambda level, last: (
-            run_pass(game, epsilon, level, last, allowed=allowed(seconds))
+            run_pass(played, epsilon, level, last, allowed=allowed(seconds))
             if won
             else nothing_won(game, epsilon)
         ),
-        first_level(game) if won else 0,
+        first_level(played) if won else 0,
         epsilon,
         tolerance=tolerance,
         seconds=seconds,
-        most=_composed(game, epsilon) if won else 0.0,
+        most=_composed(played, epsilon) if won else 0.0,
     )
     return WorstCase(
         game=game,

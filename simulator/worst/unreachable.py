@@ -1,4 +1,6 @@
-"""Games whose losses together cannot exceed epsilon: delta(epsilon) is 0, and no grid is needed.
+"""Games that need no grid, or no filter.
+
+Where all losses together cannot exceed epsilon, delta(epsilon) is 0, and no grid is needed.
 
 The loss of a play is at most the number of rounds times the largest loss of one. Where a filter
 keeps a sum of costs, it is at most the sum's limit times the largest loss per unit of cost.
@@ -27,6 +29,8 @@ from simulator.worst.recursion import Values
 _CELLS = 400
 """Cells of a free parameter."""
 _ROUNDING = 1e-12
+_IDLE = 1e-6
+"""The share of its budget that an idle filter leaves at least."""
 FEW = 160
 """Rounds for whose rounding a filter's limit is allowed: it rounds its own sums outward."""
 
@@ -43,6 +47,24 @@ def reaches(game: Game, epsilon: float) -> bool:
     if game.rounds is not None and game.rounds * most <= reached(epsilon, game.rounds):
         return False
     return _largest_under_filter(game) > reached(epsilon, FEW)
+
+
+def without_idle_filter(game: Game) -> Game:
+    """The game without its filter, where that admits all its rounds, whatever they are."""
+    filter_ = game.filter
+    if game.rounds is None or not isinstance(filter_, Filter):
+        return game
+    if not filter_.prices_vary or filter_.observes:
+        return game
+    if any(filter_.price(entry.guarantee)[1] > 0.0 for entry in game.menu):
+        return game
+    price = max(each for entry in game.menu for _, each in _losses_and_prices(entry, game, filter_))
+    try:
+        budget = budget_of(filter_, price)
+    except NotApplicable:
+        return game
+    spent = game.rounds * budget.cost(price) * (1.0 + _IDLE)
+    return replace(game, filter=None) if spent <= budget.certain else game
 
 
 def _largest_loss(entry: Entry, game: Game) -> float:

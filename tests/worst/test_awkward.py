@@ -15,12 +15,15 @@ from simulator.mechanisms import RandomizedResponse
 from simulator.theory import FiniteLaw, randomized_response
 from simulator.theory.bounds.range_recursion import enclosed_curve
 from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.interface import Guarantee
+from simulator.theory.guarantees.pure import PureDP
 from simulator.worst import Game, worst_case, worst_odometer
 from simulator.worst.game_graph import chain_graph
 from simulator.worst.grid import Grid, lattice_layout, nearest_layout
 from simulator.worst.grid_pass import first_level
 from simulator.worst.recursion import Windows, lower_values, upper_values
+from simulator.worst.unreachable import without_idle_filter
 from tests.worst.brute_force import response, worst
 
 
@@ -348,3 +351,28 @@ def test_a_range_of_almost_nothing_has_a_dominating_pair(width: float) -> None:
     found = worst_case(f"exponential:{width!r}", rounds=2, epsilon=0.0)
     assert found.dominating is not None
     assert found.delta.lower <= found.dominating <= max(3.0 * width, 1e-300)
+
+
+@pytest.mark.parametrize("filter_", ["whitehouse:1,1e-6", "zcdp:1,1e-6", "rogers:1,1e-6"])
+def test_a_filter_that_admits_all_rounds_of_tiny_mechanisms_costs_nothing(filter_: str) -> None:
+    """Its budget would be millions of times the least cost, which was refused."""
+    menu = "randomized-response:0.00015..0.0003"
+    found = worst_case(menu, filter=filter_, rounds=5, epsilon=3e-4)
+    free = worst_case(menu, rounds=5, epsilon=3e-4)
+    assert found.delta == free.delta
+    assert found.reached
+    assert found.policy is not None
+    assert found.game.filter is not None
+
+
+@pytest.mark.parametrize(("filter_", "most"), [("sum:1", 10), ("whitehouse:1,1e-6", 3)])
+def test_a_filter_that_refuses_a_round_is_no_idle_one(filter_: str, most: int) -> None:
+    for rounds in range(1, most + 3):
+        game = Game("randomized-response:0.1", rounds, parse_filter(filter_))
+        idle = without_idle_filter(game).filter is None
+        running, admitted = parse_filter(filter_).fresh(), 0
+        while admitted < rounds and running.admits(PureDP(0.1)):
+            running.spend(PureDP(0.1))
+            admitted += 1
+        assert admitted == rounds or not idle
+        assert idle == (rounds < most or (rounds == most and filter_ != "sum:1"))
