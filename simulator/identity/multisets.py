@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from hashlib import blake2b
-from itertools import chain
-from operator import methodcaller
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ import numpy as np
 _WRITTEN = frozenset({int, float, bool, str, bytes, type(None)})
 """Types whose texts are different for different values, and alike in every process."""
 MODULUS = 1 << 512
+_AT_ONCE = 1 << 10
+"""Records whose digests are summed together: they stay in the cache."""
 
 
 def total(counts: Mapping[Hashable, int]) -> int | None:
@@ -22,13 +23,18 @@ def total(counts: Mapping[Hashable, int]) -> int | None:
     """
     if not _are_written(counts):
         return None
+    found, rest = np.zeros(16, dtype=np.uint64), iter(counts.items())
     try:
-        texts = map(str.encode, map(repr, counts.items()))
-        digests = b"".join(map(methodcaller("digest"), map(blake2b, texts)))
+        while digests := b"".join(
+            [
+                blake2b(f"({record!r}, {count!r})".encode()).digest()
+                for record, count in islice(rest, _AT_ONCE)
+            ]
+        ):
+            found += np.frombuffer(digests, "<u4").reshape(-1, 16).sum(axis=0, dtype=np.uint64)
     except ValueError:  # very many digits, or half of a surrogate pair
         return None
-    words = np.frombuffer(digests, "<u4").reshape(-1, 16).sum(axis=0, dtype=np.uint64)
-    return sum(word << 32 * place for place, word in enumerate(words.tolist())) % MODULUS
+    return sum(word << 32 * place for place, word in enumerate(found.tolist())) % MODULUS
 
 
 def term(pair: tuple[Hashable, int]) -> int:
