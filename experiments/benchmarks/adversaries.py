@@ -9,8 +9,9 @@ import numpy as np
 
 from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
 from simulator.adversaries import Challenge, Rule
+from simulator.data import histogram_query
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
-from simulator.mechanisms import ScalarMechanism
+from simulator.mechanisms import Exponential, ScalarMechanism
 from simulator.theory import GaussianDP, Guarantee
 
 PURE = PureDP(0.2)
@@ -42,6 +43,8 @@ def gaussian() -> tuple[Rule, Guarantee]:
     return press(Gaussian(ALICE, 10.0), Gaussian(ALICE, 5.0)), GAUSSIAN
 
 
+TWO = histogram_query(["alice", "bob"])
+"""The scores of two candidates."""
 WEAK, STRONG = Laplace(ALICE, 0.1), Laplace(ALICE, 0.2)
 
 
@@ -90,3 +93,9 @@ def continuous(coins: np.random.Generator) -> Generator[Any, float, None]:
     while True:
         answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, epsilon)
         epsilon = 0.1 + 0.1 / (1.0 + abs(answer))
+
+
+def selection_anew(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """A choice of two at an epsilon that is new in every round."""
+    while True:
+        yield WITHOUT_ALICE, EVERYONE, Exponential(TWO, 0.1 + 0.1 * coins.random())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
 
 from experiments import stages
 from experiments.benchmarks.measure import Line, command_seconds, program_seconds
@@ -71,4 +75,33 @@ def of_readme() -> Iterator[Line]:
         yield Line(f"README, dpcompose {command.split()[0]}", spent, "s")
 
 
-BENCHMARKS = (start, end, stored, of_readme)
+FIRST = """
+import sys
+from experiments.benchmarks import adversaries
+from simulator import simulate
+simulate(adversaries.mechanism_anew, adversaries.PURE, 100, 100_000, jobs=1, progress=False)
+"""
+
+
+def first_programs() -> Iterator[Line]:
+    """Processor time of the first program of a process, in ten million rounds of two experiments.
+
+    Its kernel is compiled, or loaded from the folder where an earlier process has left it.
+    """
+    program = FIRST.replace("import sys", f"import sys; sys.path.insert(0, {str(stages.ROOT)!r})")
+    numpys = min(program_seconds("import numpy") for _ in range(3))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, target in (("not stored", None), ("stored", 1.0)):
+            spent = []
+            for number in range(3):
+                cache = Path(folder) / ("all" if target else str(number))
+                with patch.dict(os.environ, {"DPCOMPOSE_CACHE": str(cache)}):
+                    if target and number == 0:
+                        program_seconds(program)
+                    spent.append(program_seconds(program))
+            detail = {"import_of_numpy": numpys, "ratio": min(spent) / numpys}
+            yield Line(f"first program of a process, {name}", min(spent), "s", target,
+                       at_least=False, detail=detail)  # fmt: skip
+
+
+BENCHMARKS = (start, end, stored, first_programs, of_readme)

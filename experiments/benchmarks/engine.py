@@ -263,6 +263,7 @@ def generators_beside_a_loop_by_hand() -> Iterator[Line]:
         ("mechanism and query made in every round", adversaries.query_anew, 0.25),
         ("database made in every round", adversaries.database_anew, None),
         ("epsilon continuous in the answer", adversaries.continuous, None),
+        ("selection at a new epsilon in every round", adversaries.selection_anew, 0.25),
     )
     noise = np.random.Generator(np.random.SFC64(1))
     total = trials * ROUNDS
@@ -291,6 +292,7 @@ def programs_beside_a_loop_by_hand() -> Iterator[Line]:
         ("mechanism and query made in every round", adversaries.query_anew),
         ("database made in every round", adversaries.database_anew),
         ("epsilon continuous in the answer", adversaries.continuous),
+        ("selection at a new epsilon in every round", adversaries.selection_anew),
     )
     seconds = []
     for name, adversary in cases:
