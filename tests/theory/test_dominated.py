@@ -236,3 +236,23 @@ def test_with_little_noise_a_divergence_is_bounded_by_whole_orders(monkeypatch, 
     assert quadrature < chord <= alpha / (2.0 * sigma**2) * (1.0 + 1e-12)
     monkeypatch.undo()
     assert 0.0 < SubsampledGaussianDP(1e-4, 0.01).renyi(alpha) < math.inf
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.01, 0.049, 0.051, 0.5, 1.0, 3.0, 20.0])
+def test_the_rho_of_laplace_noise_is_the_supremum_over_orders(epsilon):
+    """Mironov 2017, Proposition 6, written out; at order 1 it is the mean of the loss."""
+    with mpmath.workdps(60):
+        e = mpmath.mpf(epsilon)
+
+        def over_order(theta):
+            a = 1 + theta
+            grown = a * mpmath.exp(theta * e) + theta * mpmath.exp(-a * e)
+            return mpmath.log(grown / (2 * a - 1)) / theta / a
+
+        found = max(over_order(mpmath.mpf(10) ** (k / mpmath.mpf(8))) for k in range(-96, 40))
+        exact = e + mpmath.exp(-e) - 1
+        rho = DominatedDP(LaplaceLaw(epsilon)).zcdp_rho
+        assert found <= exact <= rho
+        assert found == pytest.approx(float(exact), rel=1e-9)
+    assert rho == pytest.approx(float(exact), rel=1e-9)
+    assert rho < PureDP(epsilon).zcdp_rho
