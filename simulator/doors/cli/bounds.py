@@ -240,6 +240,20 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
         ],
         right=(answers.wanted, "lower", "upper"),
     )
+    if line := two_games(answers):
+        say(line)
+
+
+def two_games(answers: GridPoint) -> str:
+    """One line that says which of two rows other accountants print, and who pays the other one."""
+    rows = {row.kind if row.kind == "fixed-pair" else row.name: row for row in answers.rows}
+    if not {"fixed-pair", "any-direction"} <= rows.keys():
+        return ""
+    fixed, turning = (number(rows[key].answer.upper, 6) for key in ("fixed-pair", "any-direction"))
+    return (
+        f"Accountants such as dp_accounting print {fixed} (the same pair in every round); who "
+        f"exchanges the two databases from round to round gets {turning}."
+    )
 
 
 def draw(drawn: Composite, rows: Sequence[Row], path: Path) -> None:

@@ -271,6 +271,9 @@ def test_the_exact_row_of_the_sampled_family_is_the_game_of_any_direction(dpcomp
     assert beside["one-direction"]["kind"] == "lower"
     assert fixed["upper"] < exact["lower"]  # as it would not be if one direction were the family's
     assert exact["upper"] < beside["dominating-both-directions"]["upper"]
+    both = ["--bound", "privacy-loss-distribution", "--bound", "any-direction"]
+    shown = dpcompose("bounds", "subsampled-gaussian:1,0.05*10", "--delta", 1e-5, *both).out
+    assert "dp_accounting print 1.656 (the same pair" in shown.splitlines()[-1]
 
 
 def test_a_question_that_is_none():
