@@ -290,7 +290,7 @@ DAILY = [
     ("gaussian", Unit("replace-one", 1, 2.0)), ("laplace", Unit("add-remove", 3)),
     ("dp_accounting Gaussian", Unit("replace-one")), ("dp_accounting Laplace", Unit("replace-one")),
     ("dp_accounting Poisson", Unit("replace-one", 1, 2.0)),
-    ("dp_accounting cut batches", Unit("replace-one")), ("cut batches", Unit("replace-special")),
+    ("cut batches", Unit("replace-special")),
     ("sampled sum", Unit("add-remove", 3)), ("conformance Gaussian", Unit("replace-one")),
 ]  # fmt: skip
 
