@@ -8,11 +8,11 @@ The package has the names of a first program, and a namespace for each further j
 in ``__init__.pyi`` and imported when first used, so that a worker process loads only what it needs.
 """
 
-import lazy_loader
+from simulator.foundations.kinds import attached
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, _ = attached(__name__, __file__)
 
 __all__ = [
     "Account",

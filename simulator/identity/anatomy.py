@@ -87,6 +87,8 @@ def take_apart(value: Any, note: Note, inside: bool = False) -> Anatomy:
 
     A function of this package is known by its name; with ``inside`` it is taken apart too.
     """
+    if isinstance(value, types.FunctionType) and is_of_package(value):
+        value = wrapped(value) or value  # known alike behind the door of Python and before it
     if inside and isinstance(value, types.FunctionType) and is_of_package(value):
         return _function(value, note, inside)
     if isinstance(value, _WITHOUT_FORM):

@@ -41,6 +41,8 @@ class Node:
 
     def __new__(cls, replies: tuple[_Reply, ...]) -> Node:
         """The node with these replies."""
+        if not isinstance(replies, tuple) or not all(isinstance(each, tuple) for each in replies):
+            raise InvalidInput(f"a node is made by Node.of, not of {replies!r:.80}")
         try:
             known = cls._known.get(replies)
         except TypeError:

@@ -229,12 +229,12 @@ def worst_case(
     )
 
 
-def worst_case_of_family(family: str, **options: Any) -> WorstCase:
+def worst_case_of_family(family: str, *, epsilon: float, **options: Any) -> WorstCase:
     """The worst case over a family, as ``pure:0.2``: :func:`worst_case` of its dominating pairs.
 
     Raises NotApplicable for a family that has none.
     """
-    return worst_case(parse_family(family), **options)
+    return worst_case(parse_family(family), epsilon=epsilon, **options)
 
 
 def _composed(game: Game, epsilon: float) -> float:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any
 
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.outcomes.points import Points
-from simulator.foundations.errors import Refusal
+from simulator.foundations.errors import InvalidInput, Refusal
+from simulator.foundations.validation import instance, listed
+
+_NUMBERS = (
+    "value", "lower", "upper", "confidence", "hits", "effective_sample_size",
+    "largest_weight_share", "relative_standard_error", "widened",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +53,14 @@ class Estimate:
     upper_valid: bool = True
     no_value: str = ""
     widened: float = 0.0
+
+    def __post_init__(self) -> None:
+        guess = () if self.guess is None else listed("guess", self.guess)
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        for name, number in (numbers | {f"guess[{i}]": end for i, end in enumerate(guess)}).items():
+            instance(name, number, Real, "a number")
+        if len(guess) not in (0, 2):
+            raise InvalidInput(f"guess must have two ends, not {len(guess)}")
 
     @classmethod
     def refused(cls, why: str, ends: tuple[float, float], confidence: float) -> Estimate:

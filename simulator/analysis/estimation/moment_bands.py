@@ -53,7 +53,10 @@ def moment_band(moments: ArrayLike, reach: ArrayLike, confidence: float = 0.95) 
     ``reach``, shape (rounds,), bounds the absolute loss after each round in advance. Raises
     InvalidInput if it does not, or if shapes do not fit.
     """
-    total, squares, count = np.asarray(moments, dtype=np.float64)
+    three = np.asarray(moments, dtype=np.float64)
+    if three.ndim != 2 or len(three) != 3:
+        raise InvalidInput(f"moments must have the shape (3, rounds), not {three.shape}")
+    total, squares, count = three
     size = np.asarray(reach, dtype=np.float64)
     if size.shape != total.shape or not (np.isfinite(size) & (size >= 0.0)).all():
         raise InvalidInput("reach needs one finite number >= 0 per round")

@@ -231,6 +231,8 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
 
     No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
     """
+    if np.ndim(log_sample) != 1 or not np.size(log_sample):
+        raise InvalidInput("log_sample must be an array of one number per trial, at least one")
     return lower_from_pilot(LogSample.of(log_sample), alpha).outward
 
 

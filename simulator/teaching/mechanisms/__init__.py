@@ -3,6 +3,6 @@
 The names are listed in ``__init__.pyi``, and imported when first used.
 """
 
-import lazy_loader
+from simulator.foundations.kinds import attached
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attached(__name__, __file__)

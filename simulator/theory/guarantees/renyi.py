@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from simulator.foundations import grammar, validation
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import listed
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.renyi_divergence import check_order, renyi_to_delta
 from simulator.theory.parameters import nonnegative
@@ -160,4 +161,4 @@ def _several(name: str, value: object) -> tuple[Any, ...]:
     """The numbers of a curve, or a tuple of the single number."""
     if isinstance(value, str | bytes):
         raise InvalidInput(f"{name} must be a number or several, not {value!r}")
-    return tuple(value) if isinstance(value, Iterable) else (value,)
+    return listed(name, value) if isinstance(value, Iterable) else (value,)

@@ -20,6 +20,8 @@ _WIDTH = 0.04
 """Of a cell, in standard deviations of the noise; what is lost is of second order in it."""
 _REACH = 9.0
 """Standard deviations beyond the largest mean that are cut into cells; the rest is one cell."""
+_FURTHEST = 1e3
+"""Standard deviations that the mean of a batch may be above the others."""
 _CELLS = 1600
 _UNLIKELY, _LEAST = 1e-13, 1e-250
 _NORMAL_ERROR, _SQUARES_ERROR = 64.0 * float(np.finfo(float).eps), 1e-13
@@ -54,6 +56,11 @@ def shuffled_batches(
             f"not {absent} and {present}"
         )
     least = float(scipy.special.ndtri(_UNLIKELY ** (1.0 / many)))
+    if max(shifts) > _FURTHEST:
+        raise InvalidInput(
+            f"a sum that is {max(shifts):.3g} deviations above the others is recognised almost "
+            f"surely; take sigma above {max(shifts) * sigma / _FURTHEST:.3g}"
+        )
     edges = np.arange(least, max(shifts) + _REACH, _WIDTH)
     alone = (many - 1) * scipy.special.log_ndtr(edges)
     logs = [alone + scipy.special.log_ndtr(edges - shift) for shift in shifts]

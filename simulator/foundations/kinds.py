@@ -1,0 +1,232 @@
+"""The door of Python: a public function names the argument whose kind it cannot take.
+
+Each room's ``__init__`` hands out its names through :func:`attached`. A call that ends in an error
+of another kind than this package's is looked at once more: an argument that is not of the kind that
+the signature states is named in an InvalidInput. A call that succeeds costs nothing more, no kind
+is checked that did no harm, and the error of a user's function stays its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import numbers
+import operator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from types import FunctionType, GenericAlias, UnionType
+from typing import Any
+
+import lazy_loader
+
+from simulator.foundations.errors import DpcomposeError, InvalidInput
+
+_ITEMS = 100
+"""How many items of a list are looked at."""
+_LISTS = frozenset({
+    "Sequence", "Iterable", "Iterator", "Collection", "list", "tuple", "set", "frozenset", "Set",
+})  # fmt: skip
+_ARRAYS = frozenset({"ArrayLike", "NDArray", "ndarray"})
+_WORDS = {
+    "float": "a number", "int": "a whole number", "str": "text", "bool": "True or False",
+    "Mapping": "a mapping", "dict": "a mapping", "Callable": "a function", "PathLike": "a path",
+    **dict.fromkeys(_LISTS, "a list"), **dict.fromkeys(_ARRAYS, "an array of numbers"),
+}  # fmt: skip
+
+
+def attached(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], Any]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a room, as lazy_loader makes them of a stub.
+
+    Functions are handed out behind the door, and classes with a door before ``__init__``.
+    """
+    load, listed, names = lazy_loader.attach_stub(package, file)
+
+    def found(name: str) -> Any:
+        value = behind_door(load(name), name, package)
+        vars(sys.modules[package])[name] = value
+        return value
+
+    return found, listed, names
+
+
+@functools.cache
+def _function_behind_door(function: FunctionType, name: str) -> Any:
+    @functools.wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except DpcomposeError:
+            raise
+        except Exception as error:
+            raise_named(name, function, arguments, named, error)
+            raise
+
+    return called
+
+
+def behind_door(value: Any, name: str, room: str = "") -> Any:
+    """A public function with the door; a class of this package whose instances are made behind it.
+
+    Other values are as they were, and so are generator functions: a caller may ask what they are.
+    """
+    if isinstance(value, FunctionType) and not inspect.isgeneratorfunction(value):
+        made = _function_behind_door(value, name)
+        if room and made.__module__ == value.__module__:
+            made.__module__ = room  # the first room that has it: pickle finds it there
+        return made
+    for base in value.__mro__ if isinstance(value, type) else ():
+        if isinstance(make := vars(base).get("__init__"), FunctionType):
+            if base.__module__.startswith("simulator.") and not hasattr(make, "__wrapped__"):
+                type.__setattr__(base, "__init__", _function_behind_door(make, base.__name__))
+            break
+    return value
+
+
+def raise_named(
+    name: str,
+    function: FunctionType,
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+    error: Exception,
+) -> None:
+    """Raise InvalidInput for the argument of a call that explains its error, if there is one."""
+    if isinstance(error, AssertionError | OSError | ImportError | StopIteration):
+        return
+    try:
+        bound = inspect.signature(function).bind(*arguments, **named).arguments
+    except TypeError:  # Python's own message names what is missing
+        return
+    for parameter, value, annotation in _each(function, bound):
+        culprit = getattr(error, "obj", named) is value  # an AttributeError knows its object
+        if culprit or not fits(value, annotation, function):
+            raise InvalidInput(
+                f"{name}: {parameter} must be {_in_words(annotation)}, not {_shown(value)}"
+            ) from error
+        if isinstance(value, int) and value.bit_length() > 63:  # numpy takes it for an object
+            raise InvalidInput(f"{name}: {parameter} must be within 64 bits") from error
+    if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
+        raise InvalidInput(
+            f"{name}: a number is outside the range of floats ({error}); give less extreme ones"
+        ) from error
+
+
+def _each(function: FunctionType, bound: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """The name, the value and the annotation of each argument; of ``*values`` of each."""
+    parameters = inspect.signature(function).parameters
+    for name, value in bound.items():
+        parameter = parameters[name]
+        text = parameter.annotation if isinstance(parameter.annotation, str) else "Any"
+        if name == "self" or parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        for each in value if parameter.kind is parameter.VAR_POSITIONAL else (value,):
+            yield name, each, text
+
+
+def fits(value: Any, annotation: str, function: FunctionType) -> bool:
+    """Whether a value may be of the kind that an annotation states, so far as that can be seen."""
+    return any(_fits(value, *_parts(each), function) for each in _split(annotation, "|"))
+
+
+def _fits(value: Any, kind: str, inner: list[str], function: FunctionType) -> bool:
+    if kind == "None":
+        return value is None
+    if kind == "float":
+        return isinstance(value, numbers.Real) or _is_number(value)
+    if kind in ("int", "bool"):
+        try:
+            operator.index(value)
+        except TypeError:
+            return kind == "bool" and type(value).__name__ == "bool_"
+        return True
+    if kind in ("str", "bytes"):
+        return isinstance(value, (str, bytes))
+    if kind == "Callable":
+        return callable(value)
+    if kind in ("Mapping", "dict"):
+        return isinstance(value, Mapping)
+    if kind in _ARRAYS:
+        return _is_array(value)
+    if kind in _LISTS:
+        return _is_list_of(value, kind, inner, function)
+    found = function.__globals__.get(kind)
+    if isinstance(found, UnionType | GenericAlias) or type(found).__module__ == "typing":
+        text = str(found)
+        return "~" in text or kind in text or fits(value, text, function)
+    if found is None and kind[:1].isupper() and len(kind) == 1:
+        return True  # a variable that stands for any type
+    if kind in ("Any", "object", "Literal", "type", "PathLike", "Self"):
+        return kind != "type" or isinstance(value, type)
+    names = {each.__name__ for each in type(value).__mro__}
+    # a user's class may have what a protocol states; of others it would be one of its bases
+    stranger = type(value).__module__.partition(".")[0] not in ("simulator", "numpy", "builtins")
+    return kind in names or (stranger and getattr(found, "_is_protocol", False))
+
+
+def _is_list_of(value: Any, kind: str, inner: list[str], function: FunctionType) -> bool:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        return False
+    if isinstance(value, Set | Mapping):  # without an order, and a mapping has other items
+        return kind in ("Set", "set", "frozenset", "Iterable", "Collection")
+    if isinstance(value, Iterator) or not hasattr(value, "__len__"):
+        return kind in ("Iterable", "Iterator")
+    try:
+        items = [item for item, _ in zip(value, range(_ITEMS))]
+    except TypeError:  # an array without a dimension
+        return False
+    if kind == "tuple" and inner and inner[-1] != "...":
+        return len(items) == len(inner) and all(
+            fits(item, text, function) for item, text in zip(items, inner)
+        )
+    return not inner or all(fits(item, inner[0], function) for item in items)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str | bytes):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers, or makes one."""
+    import numpy as np  # slow to import; it is there by then
+
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _parts(annotation: str) -> tuple[str, list[str]]:
+    """The name of a kind without its modules, and what stands in its brackets."""
+    name, _, rest = annotation.strip().strip("'\"").partition("[")
+    return name.rpartition(".")[2].strip(), _split(rest.strip().removesuffix("]"), ",")
+
+
+def _split(text: str, at: str) -> list[str]:
+    """The parts of an annotation between signs that stand in no brackets."""
+    depth, parts = 0, [""]
+    for sign in text:
+        depth += (sign == "[") - (sign == "]")
+        if sign == at and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.80}"
+    except Exception:  # what was made by hand may not print
+        return f"a {type(value).__name__}"
+
+
+def _in_words(annotation: str) -> str:
+    kinds = [_parts(each)[0] for each in _split(annotation, "|")]
+    words = [_WORDS.get(kind, kind if kind == "None" else f"a {kind}") for kind in kinds]
+    return re.sub(r"\ba (?=[AEIOU])", "an ", " or ".join(dict.fromkeys(words)))
