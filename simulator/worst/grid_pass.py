@@ -263,8 +263,10 @@ def _free(
         step = game.dividing_step(max(game.coarsest / 2**own, finest))
         reused = before is not None and before.step == step
         reused = reused and level not in range(1, FINE_ENOUGH + 1)
+    # the grid of losses becomes finer at every second level only
+    growth = 5.0 if free.bulges is None or level % 2 == 0 else 2.5
     if before is not None and reused:
-        return replace(before, upper=upper, loss_error=error, largest=largest)
+        return replace(before, upper=upper, loss_error=error, largest=largest, growth=growth)
     if free.certain is None:
         options, size = game.options(step), 256 * 2**own
         certain = filter_graphs(game.filter, options, game.rounds, size, game.relation).certain
@@ -282,6 +284,7 @@ def _free(
         nearest_layouts=near,
         outward_layouts=layouts,
         largest=largest,
+        growth=growth,
     )
 
 
