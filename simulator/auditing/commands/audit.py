@@ -11,12 +11,15 @@ import click
 from simulator.auditing.audits.defaults import CONFIDENCE, SAMPLES
 from simulator.auditing.audits.patterns import Neighbours
 from simulator.doors.cli import options
-from simulator.doors.cli.output import print_json, say
+from simulator.doors.cli.output import note, print_json, say
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.named import FORMS
 
 if TYPE_CHECKING:
     from simulator.theory.guarantees.interface import Guarantee
+
+NOTHING_AUDITED = 3
+"""The exit code of an audit that could not have found anything, as of an estimate refused."""
 
 
 @click.command()
@@ -112,7 +115,8 @@ def audit(
     Example:
       dpcompose audit noise.py:laplace --claimed pure:0.1 --pair 0 1
 
-    Exits with 1 when the claim is violated.
+    Exits with 1 when the claim is violated, and with 3 when nothing was audited, because every
+    answer is the same on both inputs.
     """
     # slow to import; --help does not need them
     from simulator.adversaries.loading import from_file
@@ -144,6 +148,9 @@ def audit(
         print_json(found.as_dict())
     else:
         say(found)
+    if found.unaudited and not found.violated:
+        note(found.unaudited)
+        return NOTHING_AUDITED
     return 1 if found.violated else 0
 
 

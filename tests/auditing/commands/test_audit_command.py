@@ -26,6 +26,8 @@ def noise(tmp_path):
     return path
 
 
+SAME = "def same(value, n, rng):\n    return [0] * n\n"
+
 ARGUMENTS = ("--claimed", "pure:0.1", "--pair", "0", "1", "--samples", "20000", "--no-bits")
 
 
@@ -43,6 +45,14 @@ def test_what_does_not_exits_with_1_and_says_by_what(noise, dpcompose):
     assert found["verdict"] == "violated"
     assert found["epsilon"] > 0.1
     assert found["event"]["words"].startswith("the answer")
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_an_audit_of_nothing_fails_with_the_reason(noise, dpcompose, json):
+    noise.write_text(SAME, encoding="utf-8")
+    done = dpcompose("audit", f"{noise}:same", *ARGUMENTS, *json)
+    assert done.code == 3
+    assert "every answer is the same, on both inputs: nothing was audited" in done.err
 
 
 def test_the_standard_pairs_and_texts_as_inputs(noise, dpcompose):
