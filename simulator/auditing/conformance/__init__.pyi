@@ -1,6 +1,6 @@
 from .accountants import Limits, Truths, check_names, try_accountants
 from .client import Worker
-from .compositions import Case, cases
+from .compositions import Case, cases, known_nasty
 from .events import PrivacyEvent
 from .known_libraries import MODULES, names
 from .protocol import (
@@ -35,6 +35,7 @@ __all__ = [
     "Worker",
     "cases",
     "check_names",
+    "known_nasty",
     "names",
     "rows",
     "statuses",

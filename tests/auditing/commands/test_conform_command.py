@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from simulator.auditing import conformance
 from simulator.auditing.conformance import MODULES, running
 from simulator.auditing.conformance.known_libraries import find, why_absent
+from simulator.foundations.errors import InvalidInput
 
 CHEAP = ("--share", "0.01")
 
@@ -73,3 +75,18 @@ def test_a_report_into_a_file_is_one_line_before_anything_is_tried(dpcompose, tm
     said = dpcompose("conform", "dpcompose", "--junit", tmp_path / "none" / "conform.xml")
     assert said.code == 2
     assert len(said.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_quick_trial_asks_what_showed_defects_first(dpcompose, monkeypatch, quick):
+    asked = []
+
+    def tried(name, cases, **how):
+        asked.extend(cases)
+        raise InvalidInput("enough")
+
+    monkeypatch.setattr(conformance, "tried", tried)
+    assert dpcompose("conform", "dpcompose", *(["--quick"] if quick else CHEAP)).code == 2
+    known = conformance.known_nasty()
+    assert len(known) == 6
+    assert (asked[:6] == known) == quick
