@@ -16,7 +16,6 @@ from simulator.engine.compiled.menu import Menu
 from simulator.engine.outcomes.log_mean import LARGEST_SHARE, MINIMUM_HITS
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Played, Specification
-from simulator.foundations.errors import Refusal
 from simulator.foundations.wording import count_of
 
 
@@ -69,25 +68,27 @@ def unsampled_leak(specification: Specification, b: int) -> float:
     return min(1.0, specification.rounds * leak_of(specification, b))
 
 
-def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
-    """Raise Refusal if infinite losses may be a large part of a probability ``value``."""
-    if leak > LARGEST_SHARE * value:
-        raise Refusal(
-            f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
-            f"makes them likelier, and {count_of(seen, 'trial has', 'trials have')} one "
-            f"({MINIMUM_HITS} needed): try more trials, or plain play"
-        )
+def outweighed(leak: float, value: float, seen: int) -> str:
+    """Why infinite losses may be a large part of a probability ``value``; empty if they are not."""
+    if not leak > LARGEST_SHARE * value:
+        return ""
+    return (
+        f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
+        f"makes them likelier, and {count_of(seen, 'trial has', 'trials have')} one "
+        f"({MINIMUM_HITS} needed): try more trials, or plain play"
+    )
 
 
 def allowing_for(estimate: Estimate, leak: float, seen: int) -> Estimate:
-    """The estimate of a probability, its upper ends raised by the leak, and at most 1 throughout.
+    """The estimate of a probability, its upper end raised by the leak, and at most 1 throughout.
 
-    Raises Refusal.
+    It has ends alone if the leak may outweigh it.
     """
-    refuse_if_leaks_matter(leak, estimate.value, seen)
-    return replace(
+    why = outweighed(leak, estimate.value, seen)
+    raised = replace(
         estimate,
         value=min(estimate.value, 1.0),  # a mean of weights may exceed 1; NaN stays
         lower=min(1.0, estimate.lower),
         upper=min(1.0, estimate.upper + leak),
     )
+    return raised.without_value(why) if why else raised

@@ -18,7 +18,7 @@ from simulator.analysis.estimation.weight_bounds import delta_log_bound, tail_lo
 from simulator.analysis.leaks import (
     allowing_for,
     covers,
-    refuse_if_leaks_matter,
+    outweighed,
     unsampled_leak,
 )
 from simulator.analysis.loading import load_measured
@@ -28,7 +28,7 @@ from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
 from simulator.engine.weight_bounds import weight_exponents
 from simulator.foundations.curves import Several
-from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
 from simulator.foundations.ties import require_distinguishable
 from simulator.foundations.validation import experiment_number, finite, open_probability, point
 from simulator.runner.measured import Measured
@@ -116,9 +116,8 @@ class Result(Measured):
 
         For a list or an array of thresholds it returns ``Estimates``, whose intervals are not
         simultaneous. A loss that equals the threshold up to rounding is not above it
-        (:mod:`simulator.foundations.ties`). Raises Refusal if a weighted sample has no hit, or if
-        infinite losses that it does not reach may outweigh its estimate; for several thresholds
-        only if all are refused, otherwise ``no_value`` of one is the reason.
+        (:mod:`simulator.foundations.ties`). Raises Refusal if a weighted sample has no hit; for
+        several thresholds only if all are refused, otherwise ``no_value`` of one is the reason.
         """
         return at_points(
             "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
@@ -250,7 +249,8 @@ class Result(Measured):
                 )
             return invert(delta - known)
         leak, seen = self.unseen_leak(experiment)
-        refuse_if_leaks_matter(leak, delta, seen)
+        if why := outweighed(leak, delta, seen):
+            raise Refusal(why)
         found = invert(delta)
         if leak == 0.0:
             return found

@@ -250,9 +250,8 @@ def test_a_filter_and_a_free_parameter_are_part_of_the_state():
     rule = Rule(step, menu, 0, "free")
     filter_ = SumFilter(1.0)
     a = automaton_of(Menu.of(rule, PureDP(0.5), ADD_REMOVE, filter_), 12)
-    signed = np.empty(4000)
-    CoveringEngine(Menu.of(rule, PureDP(0.5), ADD_REMOVE, filter_), 12).play(
-        1.0, np.random.Generator(np.random.SFC64(1)), signed
+    signed, _ = CoveringEngine(Menu.of(rule, PureDP(0.5), ADD_REMOVE, filter_), 12).play(
+        Covering(1.0), np.random.Generator(np.random.SFC64(1)), 4000
     )
     plain = simulate(rule, PureDP(0.5), 12, 4000, filter=filter_, jobs=1, progress=False)
     assert a.discrete

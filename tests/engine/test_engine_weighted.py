@@ -172,16 +172,17 @@ EXACT = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(LEAK, 100))
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("experiment", [0, 1])
-def test_leaks_that_outweigh_what_tilting_finds_are_refused(experiment):
+def test_leaks_that_outweigh_what_tilting_finds_leave_the_ends(experiment):
     result = play(LEAKY, LEAK, 100, 20_000, sampling=Tilted(3.0))
     losses, log_weights = result.weighted(experiment).one_by_one()
     signed = -losses if experiment else losses
     seen = np.mean(np.exp(log_weights) * np.maximum(0, -np.expm1(12.0 - signed)))
     assert seen < 0.3 * EXACT.delta(12.0).value  # what would have been told
-    for ask in (lambda: result.delta(12.0, experiment), lambda: result.tail(12.0, experiment),
-                lambda: result.epsilon(1e-8, experiment)):  # fmt: skip
-        with pytest.raises(Refusal, match="infinite losses"):
-            ask()
+    found = result.delta(12.0, experiment)
+    assert found.no_value
+    assert found.lower <= EXACT.delta(12.0).value <= found.upper
+    with pytest.raises(Refusal, match="infinite losses"):
+        result.epsilon(1e-8, experiment)
 
 
 def test_an_interval_allows_for_leaks_that_were_not_seen():

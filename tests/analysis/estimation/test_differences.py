@@ -110,11 +110,10 @@ def test_a_point_that_is_refused_leaves_the_others(weighted, name, points, ends)
 def test_an_epsilon_that_is_refused_leaves_the_others(weighted, monkeypatch):
     one = weighted.epsilon(0.1)
 
-    def refuse(leak, value, seen):
-        if value < 0.05:
-            raise Refusal("infinite losses may outweigh it")
+    def outweighed(leak, value, seen):
+        return "infinite losses may outweigh it" if value < 0.05 else ""
 
-    monkeypatch.setattr("simulator.analysis.result.refuse_if_leaks_matter", refuse)
+    monkeypatch.setattr("simulator.analysis.result.outweighed", outweighed)
     found = weighted.epsilon([0.1, 0.01])
     assert found[0] == one
     assert (found[1].lower, found[1].upper) == (0.0, math.inf)

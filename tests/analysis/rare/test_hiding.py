@@ -123,7 +123,7 @@ def test_steering_tilts_by_at_most_30_over_the_largest_loss():
     rule = make("fixed-worst-case", PureDP(0.5), 20)
     s = Specification(rule, PureDP(0.5), 20, 500, seed=3, sampling=plain())
     for start in (None, Tilted(100.0)):
-        found, _ = steer(Rehearsals.of(s, 0), 9.1, start)
+        found, _ = steer(Rehearsals(s, 0, 10**6), 9.1, start)
         if found is not start:
             assert np.abs(found.levels).max() <= 30.0 / 0.5
     assert MOST_TILT == 30.0
