@@ -67,7 +67,7 @@ _PILOT = 8
 """Cells are chosen after one trial in so many."""
 _FEWEST = 2000
 """Fewer trials are bet on without cells, ten times as fast."""
-_SPACING, _REACH = 0.3, 3.0
+_SPACING, _REACH = 0.15, 3.0
 """Between the ends of cells, and how far they reach, in standard deviations of what they end."""
 
 Sums = NDArray[np.float64]
@@ -207,8 +207,8 @@ class Course:
         ``means`` are the candidate means there, of the same shape, and ``sums`` those of the sample
         that is played against each, shape (3, cells - 1 or 1, epochs); the last cell has the common
         bets. The wealth that the bets depend on is a lower bound of the wealth of the game: all of
-        an epoch's values at one, the same first two power sums kept, for the side ABOVE; at 0 and
-        1 for the side BELOW.
+        an epoch's values at one, the same first two power sums kept, for the side ABOVE; with the
+        largest later power sums that the third allows for the side BELOW.
         """
         common = self.common(side).sizes[0]
         sizes = np.tile(common, (ends.size + 1, 1))
@@ -238,14 +238,16 @@ class Course:
 
 def _least_gain(bets: Floats, means: Floats, trials: float, sums: Sums) -> Floats:
     """A lower bound of the sum of ln(1 + bet (x - mean)) over an epoch."""
-    first, second, _ = sums
+    first, second, third = sums
     base = np.log1p(-bets * means)
     share = bets / np.exp(base)  # 1 + bet (x - mean) = (1 - bet mean) (1 + share x)
     size = np.divide(second, first, out=np.zeros_like(first), where=first > 0.0)
     count = np.divide(first, size, out=np.zeros_like(first), where=size > 0.0)
     upward = count * np.log1p(np.maximum(share, 0.0) * size)
     down = np.minimum(share, 0.0)
-    downward = down * (first - second) + second * np.log1p(np.maximum(down, -_NEARLY))
+    # ln(1 - s x) is a series in powers of x, of which those from the third on are at most x^3
+    rest = np.log1p(np.maximum(down, -_NEARLY)) - down + 0.5 * down**2
+    downward = down * first - 0.5 * down**2 * second + third * rest
     return np.asarray(trials * base + upward + downward)
 
 

@@ -44,7 +44,7 @@ HIDDEN = "these trials may miss large losses that come on rare paths"
 """Why a weighted sample gives ends alone."""
 CLOSE = 2.0
 """Ends whose ratio is at most this hold a value by themselves."""
-MOST_ADVISED = 1e12
+MOST_ADVISED = 1e9
 """The most trials that are advised."""
 _ROUNDING = 1e-9
 """By how much log-weights, sums over many rounds, may exceed their bound by rounding."""

@@ -98,11 +98,15 @@ class Sample(RarePlay):
         """Raise Refusal if plain play has too few hits."""
         s = self.last.specification
         if s.sampling is None and event.tail.hits < MINIMUM_HITS:
-            needed = plain_trials(self.choice.question.delta or event.tail.lower)
-            advice = f": try {needed:.2g} trials" if needed else ""
+            delta = self.choice.question.delta
+            advice = "give a smaller epsilon"
+            if needed := plain_trials(delta or event.tail.lower):
+                advice = f"try {needed:.2g} trials"
+            elif delta:
+                advice = f"give a delta of at least {HITS_WANTED * MINIMUM_HITS / s.trials:.2g}"
             raise Refusal(
                 f"{event.tail.hits} of {count_of(s.trials, 'plain trial')} lost more than "
-                f"{event.epsilon:g}, {MINIMUM_HITS} are needed{advice}"
+                f"{event.epsilon:g}, {MINIMUM_HITS} are needed: {advice}"
             )
 
     def _without_hits(
@@ -125,4 +129,5 @@ def plain_trials(probability: float) -> float:
 def upper_limit_without_hits(log_bound: float, trials: int, confidence: float) -> float:
     """Upper limit of a mean of variables in [0, e^log_bound] all of which were 0."""
     alpha = (1.0 - confidence) / 2.0
-    return -math.expm1(math.log(alpha) / trials) * math.exp(min(log_bound, 700.0))
+    limit = -math.expm1(math.log(alpha) / trials) * math.exp(min(log_bound, 700.0))
+    return max(limit, math.ulp(0.0))  # it is positive, however small

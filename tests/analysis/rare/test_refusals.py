@@ -12,6 +12,7 @@ from simulator.adversaries.registry import make
 from simulator.analysis import Tilted
 from simulator.analysis.estimation.weighted import HIDDEN
 from simulator.analysis.rare import METHODS, Setting, enumerate_states, estimate_rare
+from simulator.analysis.rare.advice import estimates_of
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput, NotApplicable, Refusal
@@ -183,13 +184,17 @@ def test_a_setting_that_is_none_is_one_line():
 
 ADVICE = {
     "the method": r'the method "(\w+)" (?:applies|gives ends alone)',
+    "another has a value": r'the method "(\w+)" has one(?: from (\S+) trials on)?',
+    "so many trials": r"try (\d\S*) trials",
+    "such a delta": r"a delta of at least (\S+?)(?:;|$)",
     "more trials": r"try more trials",
     "a smaller epsilon": r"a smaller epsilon",
-    "a larger delta": r"a larger delta",
     "an epsilon": r"give an epsilon|or an epsilon",
     "another theta": r"another theta|a smaller theta",
 }
-"""The remedies that refusals name."""
+"""The remedies that refusals and answers without a value name."""
+MOST_PLAYED = 20_000
+"""More trials than this are not played by a test, though they may be advised."""
 GAMES = {
     "rule": (WORST, FAMILY),
     "noise": (make("press-when-ahead", PureDP(0.2), 10), PureDP(0.2)),
@@ -198,35 +203,43 @@ GAMES = {
 }
 
 
-def remedied(play, words, point, method):
-    """Whether one of the remedies that a refusal names, if it names any, ends in an answer."""
-    named = re.findall(ADVICE["the method"], words)
-    ways = [(point, {"method": name}) for name in named]
-    for name, change in (
-        ("more trials", {"trials": 20_000}),
-        ("another theta", {"method": "tilted:0.5"}),
-    ):
-        if re.search(ADVICE[name], words):
-            ways.append((point, {"method": method} | change))
-    if re.search(ADVICE["a smaller epsilon"], words):
-        ways += [({"epsilon": share * point.get("epsilon", 1.0)}, {"method": method})
-                 for share in (0.3, 0.1, 0.01)]  # fmt: skip
-    if re.search(ADVICE["a larger delta"], words):
-        ways.append(({"delta": 0.01}, {"method": method}))
-    if re.search(ADVICE["an epsilon"], words):
-        ways.append(({"epsilon": 0.1}, {"method": method}))
+def valued(event):
+    return not any(found.no_value for found in estimates_of(event))
 
-    def works(point, change):
+
+def remedied(play, words, point, method):
+    """Whether one of the remedies that are named, if any is, ends in an answer.
+
+    A method that is named, a number of trials and a delta must do so.
+    """
+
+    def works(at, accepted=bool, **change):
         try:
-            play(point, **change)
+            return accepted(play(at, **({"method": method} | change)))
         except (Refusal, NotApplicable):
             return False
-        return True
 
-    # a method that is named must answer; of other remedies one suffices
-    for way, change in ways[: len(named)]:
-        assert works(way, change), (words, change)
-    return not ways or bool(named) or any(works(way, change) for way, change in ways)
+    sure = [works(point, method=name) for name in re.findall(ADVICE["the method"], words)]
+    for name, trials in re.findall(ADVICE["another has a value"], words):
+        if float(trials or 0) <= MOST_PLAYED:
+            more = {"trials": round(float(trials))} if trials else {}
+            sure.append(works(point, valued, method=name, **more))
+    trials = max(map(float, re.findall(ADVICE["so many trials"], words)), default=0.0)
+    # each estimate of an event names its own
+    if 0.0 < trials <= MOST_PLAYED and "only if" not in words:
+        sure.append(works(point, valued, trials=round(trials)))
+    sure += [works({"delta": float(at)}) for at in re.findall(ADVICE["such a delta"], words)]
+    assert all(sure), words
+    likely = []
+    if re.search(ADVICE["more trials"], words):
+        likely.append((point, {"trials": 20_000}))
+    if re.search(ADVICE["another theta"], words):
+        likely.append((point, {"method": "tilted:0.5"}))
+    if re.search(ADVICE["a smaller epsilon"], words):
+        likely += [({"epsilon": part * point.get("epsilon", 1.0)}, {}) for part in (0.3, 0.1, 0.01)]
+    if re.search(ADVICE["an epsilon"], words):
+        likely.append(({"epsilon": 0.1}, {}))
+    return bool(sure) or not likely or any(works(at, **change) for at, change in likely)
 
 
 @pytest.mark.nightly
@@ -234,22 +247,27 @@ def remedied(play, words, point, method):
 @pytest.mark.parametrize(
     "point", [{"epsilon": 50.0}, {"epsilon": 1.5}, {"delta": 1e-12}, {"delta": 1e-3}], ids=str
 )
-def test_what_a_refusal_advises_works(game, point):
-    """All refusals over methods, games and points: their advice is followed."""
+def test_what_a_message_advises_works(game, point):
+    """All methods, games and points: the advice of refusals and of ends alone is followed."""
     adversary, family = GAMES[game]
     setting = Setting(jobs=1, progress=False)
 
     def play(point, *, method, trials=400):
         return estimate_rare(adversary, family, 10, trials, method=method, setting=setting, **point)
 
-    bad = []
+    bad, advised = [], 0
     for method in (*METHODS, "tilted:3"):
         try:
-            play(point, method=method)
+            words = "; ".join(
+                {found.no_value for found in estimates_of(play(point, method=method))}
+            )
         except (Refusal, NotApplicable) as refused:
-            if not remedied(play, str(refused), point, method):
-                bad.append((method, str(refused)))
+            words = str(refused)
+        advised += bool(words)
+        if words and not remedied(play, words, point, method):
+            bad.append((method, words))
     assert bad == []
+    assert advised > 0
 
 
 def test_advice_that_does_not_work_is_found():
