@@ -31,7 +31,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import scipy
@@ -386,15 +385,12 @@ def first_kept(
         if evidence(end, sizes) < 0.0:
             if evidence(before, sizes) < 0.0:
                 return before
-            return root(partial(_of_sizes, evidence, sizes), *sorted((before, end)))
+            found = sizes
+            return root(lambda at: evidence(at, found), *sorted((before, end)))
         if end == near:
             break
         before = end
     return near
-
-
-def _of_sizes(evidence: Evidence, sizes: Floats, candidate: float) -> float:
-    return evidence(candidate, sizes)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
