@@ -31,6 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -58,8 +59,6 @@ _LARGEST_LOG = 50.0
 _NEARLY = 1.0 - 1e-12
 _CHUNK = 16
 """Factors that are multiplied before a logarithm is taken, within the range of floats."""
-
-
 _AIMED = 0.97
 """The part of the error that bets aim at, as wealth only approaches its aim before the end."""
 _PILOT = 8
@@ -209,8 +208,7 @@ class Course:
         an epoch's values at one, the same first two power sums kept, for the side ABOVE; with the
         largest later power sums that the third allows for the side BELOW.
         """
-        common = self.common(side).sizes[0]
-        sizes = np.tile(common, (ends.size + 1, 1))
+        sizes = np.tile(self.common(side).sizes[0], (ends.size + 1, 1))
         log_wealth, done = np.zeros(ends.size), np.zeros(ends.size, dtype=bool)
         past = np.cumsum(sums, axis=2) - sums
         trials, fork = self.starts[-1], self.fork
@@ -224,8 +222,7 @@ class Course:
                 variance, hit = spread_of(np.array(float(start)), past[:, :, epoch])
                 # that of rare hits is in proportion to their mean
                 least = _PRIOR / (start + 1.0)
-                seen = past[0, :, epoch] / start
-                variance = variance * (means + least) / (seen + least)
+                variance = variance * (means + least) / (past[0, :, epoch] / start + least)
                 root = np.sqrt(float(trials - start) * variance) / hit
                 chosen = (bet_above if side == ABOVE else bet_below)(root, quantile) / hit
                 here = np.where(done, 0.0, np.minimum(chosen, _CAP / room))
@@ -378,6 +375,10 @@ def first_kept(
     """The first candidate from ``far`` to ``near`` that is not rejected; ``near`` if all are."""
     if far == near:
         return near
+
+    def of_cell(sizes: Floats, candidate: float) -> float:
+        return evidence(candidate, sizes)
+
     sign = 1.0 if far < near else -1.0
     before = far
     for end, sizes in zip([*bets.ends.tolist(), near], bets.sizes):
@@ -385,8 +386,7 @@ def first_kept(
         if evidence(end, sizes) < 0.0:
             if evidence(before, sizes) < 0.0:
                 return before
-            found = sizes
-            return root(lambda at: evidence(at, found), *sorted((before, end)))
+            return root(partial(of_cell, sizes), *sorted((before, end)))
         if end == near:
             break
         before = end
