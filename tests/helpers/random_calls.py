@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from simulator import Composition, Database, Laplace, PureDP, counting_query
+from simulator.auditing import PrivacyViolation
 from simulator.errors import DpcomposeError
 from simulator.theory import ApproxDP, SumFilter
 from tests.helpers.public import NAMESPACES
@@ -105,6 +106,8 @@ def _tried(draw: random.Random, name: str, call: Callable[..., Any]) -> Leak | N
             next(found, None)
         else:
             repr(found)
+    except PrivacyViolation:  # a verdict, of several lines
+        return None
     except DpcomposeError as error:
         said = str(error).splitlines()
         return None if len(said) == LINES else Leak(name, f"a message of {len(said)} lines")
