@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--folder", type=Path, default=RESULTS, help="where to write")
     options = parser.parse_args(arguments)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell that began it with `&`:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what it starts would ignore it
     start = time.perf_counter()
     found = []
     for tally in tallies(options):
