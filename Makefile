@@ -19,6 +19,9 @@ AUDITORS   := build/auditors
 PEERS      := build/peers
 # So have the lowest versions of the requirements.
 LOWEST     := build/lowest
+# So has each newer Python that is here, with the newest versions.
+PYTHONS    ?= python3.12 python3.13 python3.14
+NEWEST      = $(foreach each,$(PYTHONS),$(if $(shell $(each) -c "print(1)" 2>/dev/null),build/newest-$(each)))
 # So has the site's generator. The one file that renders formulas comes from npm, once.
 SITE       := build/site/env
 MATHJAX    := build/site/scripts/node_modules/mathjax/es5/tex-svg.js
@@ -42,7 +45,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
+.PHONY: help install plots quick test lowest newest nightly mutants check claims bench coverage suite faults worst \
         filters filter-trial conform auditors pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
@@ -93,6 +96,12 @@ $(LOWEST)/.ready: pyproject.toml
 	  --constraint $(LOWEST)/constraints.txt --editable . pytest hypothesis mpmath
 	@touch $@
 
+build/newest-%/.ready: pyproject.toml
+	@echo "installing into build/newest-$*"
+	@$* -m venv build/newest-$*
+	@build/newest-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --editable '.[dev]'
+	@touch $@
+
 $(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
 $(SMARTNOISE)/.ready: pyproject.toml
 	$(call into_venv,.[conform-smartnoise])
@@ -141,6 +150,12 @@ lowest: $(LOWEST)/.ready   ## a short part of the tests with the lowest versions
 	$(LOWEST)/bin/python -m pytest tests/engine/test_without_numba.py \
 	  tests/runner/store/test_assembly.py tests/runner/store/test_store.py \
 	  tests/runner/store/test_strangers_folders.py
+
+newest: $(READY) $(NEWEST:%=%/.ready)   ## the quick tests on each newer Python that is on the path, with the newest versions
+	@test -n "$(NEWEST)" || { echo "error: none of $(PYTHONS) is on the path" >&2; exit 2; }
+	@set -e; for each in $(NEWEST); do \
+	  $$each/bin/python -c 'import sys, numpy, scipy; print(sys.version.split()[0], numpy.__version__, scipy.__version__)'; \
+	  $$each/bin/python -m pytest $(PARALLEL) $$($(BIN)/python -m tests.helpers.quick); done
 
 nightly: $(READY)   ## before a release: the slow tests, and hypothesis's properties on a hundred times as many new examples
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly
