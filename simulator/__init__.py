@@ -8,7 +8,7 @@ The package has the names of a first program, and a namespace for each further j
 in ``__init__.pyi`` and imported when first used, so that a worker process loads only what it needs.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __version__ = "0.1.0"
 

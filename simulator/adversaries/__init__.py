@@ -3,6 +3,6 @@
 The names are listed in ``__init__.pyi``, and imported when first used.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __getattr__, __dir__, __all__ = attached(__name__, __file__)

@@ -16,7 +16,7 @@ import numpy as np
 from simulator import theory
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.ties import beyond
+from simulator.foundations.ties import beyond, reached
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 
@@ -37,6 +37,11 @@ def tail_ceiling(specification: Specification, threshold: float) -> float:
     """A bound on Pr[L > ``threshold``]: delta(e)/(1 - e^{e - threshold}) for any e below."""
     if not threshold > 0.0:
         return 1.0
+    s = specification
+    if s.family.leak == 0.0 and s.rounds * s.family.core.pure_epsilon <= reached(
+        threshold, s.rounds
+    ):
+        return 0.0  # the losses of all rounds together do not exceed it
     gaps = np.geomspace(1e-3 * threshold, threshold, GAPS)
     at = [(threshold - float(gap), -math.expm1(-float(gap))) for gap in gaps]
     return min(1.0, *(delta_ceiling(specification, max(e, 0.0)) / share for e, share in at))

@@ -1,26 +1,20 @@
-"""The door of Python: a public function names the argument whose kind it cannot take.
+"""Which argument of a call that failed is not of the kind that the signature states.
 
-Each room's ``__init__`` hands out its names through :func:`attached`. A call that ends in an error
-of another kind than this package's is looked at once more: an argument that is not of the kind that
-the signature states is named in an InvalidInput. A call that succeeds costs nothing more, no kind
-is checked that did no harm, and the error of a user's function stays its own.
+Read at an error alone, see :mod:`simulator.foundations.attached`: no kind is checked that did no
+harm.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 import numbers
 import operator
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import FunctionType, GenericAlias, UnionType
 from typing import Any
 
-import lazy_loader
-
-from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 _ITEMS = 100
 """How many items of a list are looked at."""
@@ -33,54 +27,6 @@ _WORDS = {
     "Mapping": "a mapping", "dict": "a mapping", "Callable": "a function", "PathLike": "a path",
     **dict.fromkeys(_LISTS, "a list"), **dict.fromkeys(_ARRAYS, "an array of numbers"),
 }  # fmt: skip
-
-
-def attached(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], Any]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a room, as lazy_loader makes them of a stub.
-
-    Functions are handed out behind the door, and classes with a door before ``__init__``.
-    """
-    load, listed, names = lazy_loader.attach_stub(package, file)
-
-    def found(name: str) -> Any:
-        value = behind_door(load(name), name, package)
-        vars(sys.modules[package])[name] = value
-        return value
-
-    return found, listed, names
-
-
-@functools.cache
-def _function_behind_door(function: FunctionType, name: str) -> Any:
-    @functools.wraps(function)
-    def called(*arguments: Any, **named: Any) -> Any:
-        try:
-            return function(*arguments, **named)
-        except DpcomposeError:
-            raise
-        except Exception as error:
-            raise_named(name, function, arguments, named, error)
-            raise
-
-    return called
-
-
-def behind_door(value: Any, name: str, room: str = "") -> Any:
-    """A public function with the door; a class of this package whose instances are made behind it.
-
-    Other values are as they were, and so are generator functions: a caller may ask what they are.
-    """
-    if isinstance(value, FunctionType) and not inspect.isgeneratorfunction(value):
-        made = _function_behind_door(value, name)
-        if room and made.__module__ == value.__module__:
-            made.__module__ = room  # the first room that has it: pickle finds it there
-        return made
-    for base in value.__mro__ if isinstance(value, type) else ():
-        if isinstance(make := vars(base).get("__init__"), FunctionType):
-            if base.__module__.startswith("simulator.") and not hasattr(make, "__wrapped__"):
-                type.__setattr__(base, "__init__", _function_behind_door(make, base.__name__))
-            break
-    return value
 
 
 def raise_named(

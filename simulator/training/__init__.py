@@ -5,6 +5,6 @@ a model is trained by noisy gradient steps. The names are listed in ``__init__.p
 when first used.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __getattr__, __dir__, __all__ = attached(__name__, __file__)

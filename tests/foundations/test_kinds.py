@@ -8,7 +8,8 @@ import pytest
 import simulator
 from simulator import counting_query
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.foundations.kinds import behind_door, fits
+from simulator.foundations.attached import behind_door
+from simulator.foundations.kinds import fits
 from simulator.identity.fingerprint import fingerprint
 from simulator.theory import Bracket
 from tests.helpers import random_calls

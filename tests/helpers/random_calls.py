@@ -76,7 +76,7 @@ def public_calls() -> dict[str, Callable[..., Any]]:
 
 
 def _has_door(home: Any) -> bool:
-    return getattr(getattr(home, "__getattr__", None), "__module__", "").endswith("kinds")
+    return getattr(getattr(home, "__getattr__", None), "__module__", "").endswith("attached")
 
 
 def _is_called(value: Any) -> bool:

@@ -7,6 +7,6 @@ Intervals are valid at every sample size.
 The names are listed in ``__init__.pyi``, and imported when first used.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __getattr__, __dir__, __all__ = attached(__name__, __file__)

@@ -5,6 +5,6 @@ A measure is chosen on held-out draws and then fixed; weights correct the final 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __getattr__, __dir__, __all__ = attached(__name__, __file__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from simulator.analysis.ceilings import delta_ceiling
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.question import Question
 from simulator.engine.sampling import Covering, Sampling, Tilted
@@ -143,11 +144,18 @@ class Nothing(RarePlay):
         return cls(choice=choice, point=point, method="exact", trials=trials)
 
     def at(self, epsilon: float, confidence: float) -> tuple[Estimate, Estimate]:
-        """Zeros at and above the point; raises Refusal below it."""
+        """Zeros at and above the point; raises Refusal below it.
+
+        Stated losses may add up to the point but for rounding, which a delta allows for.
+        """
         if epsilon < self.point:
             raise Refusal(f"nothing was played, and losses above {epsilon:g} may be possible")
-        zero = exact(0.0, (0.0, 0.0), confidence, "the family allows no such loss")
-        return zero, zero
+        most = delta_ceiling(self.choice.question.specification, epsilon)
+        tail, delta = (
+            exact(0.0, (0.0, end), confidence, "the family allows no such loss")
+            for end in (0.0, most)
+        )
+        return tail, delta
 
 
 def exact(value: float, ends: tuple[float, float], confidence: float, method: str) -> Estimate:

@@ -3,6 +3,6 @@
 Each is loaded with its library when its name is first used.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __getattr__, __dir__, __all__ = attached(__name__, __file__)

@@ -7,6 +7,6 @@ ends of the truth; a claim that is too small is computed a second way before it 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """
 
-from simulator.foundations.kinds import attached
+from simulator.foundations.attached import attached
 
 __getattr__, __dir__, __all__ = attached(__name__, __file__)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.roots import least_point
 from simulator.theory.outward import UNIT, not_lost
 
 RenyiCurve = Callable[[float], float]
@@ -135,6 +134,8 @@ def _least(objective: Callable[[float], float], orders: Orders) -> float:
     if stated:
         high = math.log(max(stated))
         low = min(low, high - 1.0)
+    from simulator.foundations.roots import least_point  # a plain guarantee finds no least point
+
     _, least = least_point(lambda log_theta: objective(math.exp(log_theta)), low, high, xtol=1e-10)
     ends = [] if stated else [math.exp(low), math.exp(high)]
     return min(least, *map(objective, stated + ends))

@@ -71,8 +71,9 @@ def test_the_relation_stands_in_the_document(dpcompose, event_file):
     assert "under replace-one" in said.out
     line = dpcompose("bounds", "--event", event_file(poisson, relation="replace-one")).complaint
     assert line == (
-        "event (subsampled): poisson sampling has a theorem under add-remove only, "
-        "not under replace-one"
+        "event (subsampled): poisson sampling has a theorem under add-remove and "
+        "replace-special only, not under replace-one; sampled_sum says what a record is clipped "
+        "at, and has one"
     )
     assert "under replace-one only" in dpcompose("bounds", "--event", event_file(fixed)).complaint
 
