@@ -116,8 +116,8 @@ def test_a_theta_that_leaves_no_digits(dpcompose, theta):
 
 def test_an_event_that_no_trial_reached_has_ends_and_exit_code_3(dpcompose):
     run = dpcompose(
-        "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 20, "--trials", 100,
-        "--epsilon", 1.99, "--jobs", 1,
+        "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 20,
+        "--trials", 100, "--epsilon", 1.99, "--jobs", 1,
     )  # fmt: skip
     assert run.code == 3
     assert "0 of 100 trials hit the event" in run.err
@@ -126,8 +126,8 @@ def test_an_event_that_no_trial_reached_has_ends_and_exit_code_3(dpcompose):
 
 def test_an_event_beyond_all_losses_has_probability_zero(dpcompose):
     run = dpcompose(
-        "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 10, "--trials", 100,
-        "--epsilon", 1, "--jobs", 1,
+        "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 10,
+        "--trials", 100, "--epsilon", 1, "--jobs", 1,
     )  # fmt: skip
     assert run.code == 0
     assert "Pr[L > epsilon] at 1:  0 [0, 0] (the family allows no such loss)" in run.out
