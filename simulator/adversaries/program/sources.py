@@ -97,12 +97,16 @@ def source_of(function: FunctionType) -> FunctionSource:
     A file may have been edited since it was imported.
     """
     code = function.__code__
+    file = code.co_filename
+    if not linecache.getlines(file, function.__globals__):
+        # a function that came to a worker by value has kept the file of its module alone
+        file = str(function.__globals__.get("__file__") or file)
     for check in (False, True):
         if check:  # what linecache holds may be older than the function
-            linecache.checkcache(code.co_filename)
-        text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+            linecache.checkcache(file)
+        text = "".join(linecache.getlines(file, function.__globals__))
         try:
-            module, tree = _parsed(text, code.co_filename, code.co_flags & FUTURE)
+            module, tree = _parsed(text, file, code.co_flags & FUTURE)
         except (SyntaxError, ValueError):
             continue
         if code in _within(module):
