@@ -18,7 +18,7 @@ import pytest
 from simulator import Account
 from simulator.auditing.conformance import events as conformance
 from simulator.auditing.conformance import truth
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import events
 from simulator.theory.events import Unit
 from tests.helpers.dp_events import dp, noise, sampled
@@ -356,3 +356,14 @@ def test_the_published_epsilons_of_one_gaussian(relation, expected):
     assert found.lower <= expected + 1e-6
     assert found.upper >= expected - 1e-6
     assert found.width < 1e-6
+
+
+@pytest.mark.parametrize("wrong", [None, "x", {}, b"a", 3 + 1j])
+def test_an_epsilon_that_is_no_number_is_refused(wrong):
+    with pytest.raises(InvalidInput, match="epsilon must be a number"):
+        Account(events.gaussian(1.0)).delta(wrong)
+
+
+def test_a_relation_that_is_no_text_is_refused():
+    with pytest.raises(InvalidInput, match="relation must be add-remove"):
+        Unit(np.array([1, 2]))

@@ -11,6 +11,7 @@ from typing import overload
 
 from simulator.foundations.curves import Several
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import real
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.comparison import (
     TRUTH,
@@ -202,7 +203,7 @@ class Account:
         def at_one(epsilon: float) -> Bracket:
             if not composed:
                 return self._tightest(tolerance, epsilon=epsilon)
-            return largest_delta(composed, epsilon)
+            return largest_delta(composed, real("epsilon", epsilon))
 
         return brackets_at("epsilon", epsilon, at_one, "delta of epsilon")
 

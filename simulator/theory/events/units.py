@@ -46,7 +46,7 @@ class Unit:
     clip: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.relation not in RELATIONS:
+        if not (isinstance(self.relation, str) and self.relation in RELATIONS):
             known = " or ".join(RELATIONS)
             raise InvalidInput(f"relation must be {known}, not {self.relation!r}")
         object.__setattr__(self, "records", count("records", self.records))
