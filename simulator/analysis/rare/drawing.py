@@ -10,7 +10,13 @@ from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
 from simulator.analysis.estimation import Estimate, delta_log_bound, tail_log_bound
 from simulator.analysis.estimation.weighted import MOST_ADVISED
 from simulator.analysis.estimation.weighted_epsilon import weighted_point
-from simulator.analysis.rare.reading import RareChoice, RareEvent, RarePlay
+from simulator.analysis.rare.reading import (
+    NO_SUCH_LOSS,
+    RareChoice,
+    RareEvent,
+    RarePlay,
+    exact,
+)
 from simulator.analysis.result import Result
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.sampling import Sampling
@@ -19,6 +25,8 @@ from simulator.foundations.wording import count_of
 
 HITS_WANTED = 3.0
 """Plain play is planned or advised with so many times the hits that it needs."""
+NEVER = 1e-300
+"""An event of a smaller probability is as good as impossible."""
 SECOND_SAMPLE = 1 << 96
 """Added to the seed for a second sample of the same play."""
 
@@ -89,9 +97,7 @@ class Sample(RarePlay):
                     (tail_log_bound, tail_ceiling), (delta_log_bound, delta_ceiling)
                 )
             ]  # fmt: skip
-            tail, delta = (
-                Estimate.refused(str(error), (0.0, min(1.0, end)), confidence) for end in ends
-            )
+            tail, delta = (_without_hit(str(error), min(1.0, end), confidence) for end in ends)
             return tail, delta
 
     def require_sound(self, event: RareEvent) -> None:
@@ -117,6 +123,15 @@ class Sample(RarePlay):
         if most is None:
             return 1.0
         return upper_limit_without_hits(most, self.last.specification.trials, confidence)
+
+
+def _without_hit(why: str, upper: float, confidence: float) -> Estimate:
+    """The ends alone; zero where the family allows nothing else."""
+    if upper == 0.0:
+        return exact(0.0, (0.0, 0.0), confidence, NO_SUCH_LOSS)
+    if upper < NEVER:  # no number of trials would help
+        why = f"no trial hit the event, which is rarer than {NEVER:g}: give a smaller epsilon"
+    return Estimate.refused(why, (0.0, upper), confidence)
 
 
 def plain_trials(probability: float) -> float:

@@ -133,6 +133,9 @@ class RarePlay:
         return replace(found, no_value=f"{found.no_value}; {self.advice}")
 
 
+NO_SUCH_LOSS = "the family allows no such loss"
+
+
 class Nothing(RarePlay):
     """No play: no adversary of the family loses more than the point."""
 
@@ -151,10 +154,7 @@ class Nothing(RarePlay):
         if epsilon < self.point:
             raise Refusal(f"nothing was played, and losses above {epsilon:g} may be possible")
         most = delta_ceiling(self.choice.question.specification, epsilon)
-        tail, delta = (
-            exact(0.0, (0.0, end), confidence, "the family allows no such loss")
-            for end in (0.0, most)
-        )
+        tail, delta = (exact(0.0, (0.0, end), confidence, NO_SUCH_LOSS) for end in (0.0, most))
         return tail, delta
 
 

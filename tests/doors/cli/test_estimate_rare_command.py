@@ -114,20 +114,28 @@ def test_a_theta_that_leaves_no_digits(dpcompose, theta):
     assert "digits" in complaint
 
 
-def test_an_event_that_no_trial_reached_has_ends_and_exit_code_3(dpcompose):
+@pytest.mark.parametrize(
+    ("method", "reason"),
+    [
+        ("tilted:0.5", "0 of 100 trials hit the event: try more trials"),
+        ("auto", "no trial hit the event, which is rarer than 1e-300: give a smaller epsilon"),
+    ],
+)
+def test_an_event_that_no_trial_reached_has_ends_and_exit_code_3(dpcompose, method, reason):
     run = dpcompose(
         "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 20,
-        "--trials", 100, "--epsilon", 1.99, "--jobs", 1,
+        "--trials", 100, "--epsilon", 1.99, "--jobs", 1, "--method", method,
     )  # fmt: skip
     assert run.code == 3
-    assert "0 of 100 trials hit the event" in run.err
+    assert reason in run.err
     assert "Pr[L > epsilon] at 1.99:  between 0 and " in run.out
 
 
-def test_an_event_beyond_all_losses_has_probability_zero(dpcompose):
+@pytest.mark.parametrize("method", ["auto", "covering"])
+def test_an_event_beyond_all_losses_has_probability_zero(dpcompose, method):
     run = dpcompose(
         "estimate-rare", "press-when-ahead", "--family", "pure:0.1", "--rounds", 10,
-        "--trials", 100, "--epsilon", 1, "--jobs", 1,
+        "--trials", 100, "--epsilon", 1, "--jobs", 1, "--method", method,
     )  # fmt: skip
     assert run.code == 0
     assert "Pr[L > epsilon] at 1:  0 [0, 0] (the family allows no such loss)" in run.out
