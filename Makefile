@@ -93,7 +93,7 @@ $(LOWEST)/.ready: pyproject.toml
 	@$(PYTHON) -m venv $(LOWEST)
 	@$(PYTHON) tests/helpers/lowest.py > $(LOWEST)/constraints.txt
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint $(LOWEST)/constraints.txt --editable . pytest hypothesis mpmath
+	  --constraint $(LOWEST)/constraints.txt --editable . pytest hypothesis
 	@touch $@
 
 build/newest-%/.ready: pyproject.toml

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import fields
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
 from types import FunctionType
@@ -13,6 +13,17 @@ from simulator.identity.fingerprint import Walk
 from simulator.identity.origins import is_of_package
 
 _PLAIN = frozenset({float, int, str, bool, bytes, type(None)})
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanging:
+    """A user's function whose value depends on its arguments alone, as its author states."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function's value."""
+        return self.function(*arguments)
 
 
 def key_of(value: Any) -> Hashable:
@@ -39,11 +50,12 @@ def is_fixed(value: Any) -> bool:
 
     Numbers, texts and values whose class hashes them by what they hold are fixed; so are tuples and
     frozen dataclasses of fixed values. A user's function is not: it may read a variable that
-    changes. Neither is what is hashed by its address, or as its base class hashes: it may be
-    altered, or hold more than the hash shows.
+    changes, unless its author states that it does not (:class:`Unchanging`). Neither is what is
+    hashed by its address, or as its base class hashes: it may be altered, or hold more than the
+    hash shows.
     """
     kind: Any = type(value)
-    if kind in _PLAIN or isinstance(value, Enum):
+    if kind in _PLAIN or kind is Unchanging or isinstance(value, Enum):
         return True
     if isinstance(value, tuple | frozenset):
         return all(map(is_fixed, value))

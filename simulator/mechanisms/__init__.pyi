@@ -6,7 +6,7 @@ from .concurrent import Concurrent
 from .conversations import Ask, Handle, Update
 from .exponential import Exponential
 from .finite import FiniteMechanism
-from .free import Free
+from .free import Free, largest
 from .gaussian import Gaussian
 from .geometric import Geometric
 from .interactive import Interactive
@@ -58,5 +58,6 @@ __all__ = [
     "TruncatedNoise",
     "Update",
     "finite_answers",
+    "largest",
     "randomized_response_tree",
 ]

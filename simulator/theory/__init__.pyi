@@ -30,7 +30,7 @@ from .filters.residue import ResidueFilter
 from .filters.sums import SumFilter
 from .guarantees.bounded_range import BoundedRange
 from .guarantees.discrete_gaussian import DiscreteGaussianDP
-from .guarantees.dominated import DominatedDP
+from .guarantees.dominated import DominatedDP, DominatedFamily
 from .guarantees.gaussian import GaussianDP
 from .guarantees.interface import Guarantee
 from .guarantees.named import FAMILIES, parse_guarantee
@@ -83,6 +83,7 @@ __all__ = [
     "Composition",
     "DiscreteGaussianDP",
     "DominatedDP",
+    "DominatedFamily",
     "Filter",
     "FiniteLaw",
     "GaussianDP",

@@ -41,8 +41,7 @@ QUICK = Effort(0.05, 3.0, 10.0)
 @click.option(
     "--quick",
     is_flag=True,
-    help="For a pull request, under two minutes: --share 0.05, --seconds 3, 10 s for a subject; "
-    "the six questions that showed most defects come first.",
+    help="For a pull request, under two minutes: --share 0.05, --seconds 3, 10 s for a subject.",
 )
 @click.option("--junit", type=PATH, help="Write a JUnit report into this file.")
 @click.option("--comment", type=PATH, help="Write a summary in Markdown into this file.")
@@ -87,9 +86,11 @@ def conform(
     limits = conformance.Limits(
         seconds=seconds or (QUICK.seconds if quick else 10.0), total=QUICK.total if quick else 60.0
     )
-    cases, truths = conformance.cases(share=share), conformance.Truths()
-    if quick:  # first, so that no limit of time leaves them out
-        cases = [*conformance.known_nasty(), *cases]
+    # those first, so that no limit of time leaves them out
+    cases, truths = (
+        [*conformance.known_nasty(), *conformance.cases(share=share)],
+        conformance.Truths(),
+    )
     with interruptible():
         reports = [
             conformance.tried(

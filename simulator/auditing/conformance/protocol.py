@@ -108,18 +108,18 @@ class Library:
     Attributes
     ----------
     name : as ``dpcompose conform`` takes it.
-    distribution : the name of its distribution, for the version.
-    packages : modules that must be importable.
     load : imports the library and returns its subjects.
+    distribution : the name of its distribution, for the version; empty for code without one.
+    packages : modules that must be importable.
     extra : of this project's extras, the one that installs it; empty for our own.
     least : the oldest version that the adapter is written for; empty for any.
     megabytes : memory that a worker may use beyond what importing the library takes.
     """
 
     name: str
-    distribution: str
-    packages: tuple[str, ...]
     load: Callable[[], Sequence[Subject]] = field(repr=False)
+    distribution: str = ""
+    packages: tuple[str, ...] = ()
     extra: str = "conform"
     least: str = ""
     megabytes: int = 2048

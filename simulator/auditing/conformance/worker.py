@@ -40,7 +40,8 @@ class Session:
     def load(self) -> dict[str, Any]:
         """Import the library."""
         try:
-            found = version(self.library.distribution)
+            named = self.library.distribution
+            found = version(named) if named else ""
         except PackageNotFoundError:
             found = "unknown"
         least = self.library.least

@@ -15,6 +15,7 @@ from simulator.data.queries.arguments import distinct, label
 from simulator.data.queries.contract import Answer
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import instance, real
+from simulator.identity.keys import Unchanging
 
 Sensitivity = float | Mapping[Relation, float]
 """A sensitivity under every relation, or one for each relation."""
@@ -73,14 +74,18 @@ def function_query(
     *,
     l2_sensitivity: Sensitivity | None = None,
     name: str | None = None,
+    fixed: bool = False,
 ) -> FunctionQuery:
     """Return the query of a function whose value is a number or an array of shape (d,).
 
-    Sensitivities are one number for every relation, or a mapping from relation to number.
+    Sensitivities are one number for every relation, or a mapping from relation to number. A
+    ``fixed`` function reads nothing but the database: its value on a database is computed once and
+    kept. Otherwise it is computed in every round, as it may read a variable that changes.
     """
     l1 = _statement(sensitivity)
     l2 = l1 if l2_sensitivity is None else _statement(l2_sensitivity)
-    return FunctionQuery(function, l1, l2, name or label(function))
+    name = name or label(function)
+    return FunctionQuery(Unchanging(function) if fixed else function, l1, l2, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +121,15 @@ def score_query(
     score: Callable[[Any, Database], float],
     sensitivity: Sensitivity,
     name: str = "scores",
+    *,
+    fixed: bool = False,
 ) -> ScoreQuery:
-    """Score each candidate by ``score(candidate, database)``; ``sensitivity`` bounds any one."""
-    return ScoreQuery(distinct(candidates, "candidate"), score, _statement(sensitivity), name)
+    """Score each candidate by ``score(candidate, database)``; ``sensitivity`` bounds any one.
+
+    ``fixed`` is that of :func:`function_query`.
+    """
+    kept = Unchanging(score) if fixed else score
+    return ScoreQuery(distinct(candidates, "candidate"), kept, _statement(sensitivity), name)
 
 
 def _popularity(candidate: Hashable, database: Database) -> float:

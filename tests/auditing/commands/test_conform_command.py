@@ -78,7 +78,7 @@ def test_a_report_into_a_file_is_one_line_before_anything_is_tried(dpcompose, tm
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_a_quick_trial_asks_what_showed_defects_first(dpcompose, monkeypatch, quick):
+def test_what_showed_defects_is_asked_first(dpcompose, monkeypatch, quick):
     asked = []
 
     def tried(name, cases, **how):
@@ -88,5 +88,4 @@ def test_a_quick_trial_asks_what_showed_defects_first(dpcompose, monkeypatch, qu
     monkeypatch.setattr(conformance, "tried", tried)
     assert dpcompose("conform", "dpcompose", *(["--quick"] if quick else CHEAP)).code == 2
     known = conformance.known_nasty()
-    assert len(known) == 6
-    assert (asked[:6] == known) == quick
+    assert asked[: len(known)] == known

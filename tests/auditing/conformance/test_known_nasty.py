@@ -1,4 +1,4 @@
-"""One of the questions that a quick trial always asks: what it is there to catch."""
+"""Some of the questions that are always asked: what they are there to catch."""
 
 import math
 
@@ -37,3 +37,14 @@ def test_a_gaussian_delta_by_the_error_function_is_unsound_and_one_by_tails_is_n
     at = truths.place(case, "delta")
     claimed = formula(event.parameter * math.sqrt(event.count), at)
     assert judge("delta", claimed, truths.answer(case, "delta", at))[0] == expected
+
+
+def test_advanced_composition_without_the_mean_of_the_loss_is_unsound():
+    case = conformance.known_nasty()[3]
+    (event,) = case.events
+    squares = event.count * event.parameter**2
+    without = math.sqrt(2.0 * squares * math.log(1.0 / case.delta))
+    truth = Truths().answer(case, "epsilon", case.delta)
+    assert judge("epsilon", without, truth)[0] == Ruling.UNSOUND
+    drift = event.count * event.parameter * math.tanh(event.parameter / 2.0)
+    assert judge("epsilon", without + drift, truth)[0] != Ruling.UNSOUND

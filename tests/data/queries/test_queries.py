@@ -21,7 +21,10 @@ from simulator.data.queries import (
     histogram_query,
     score_query,
 )
+from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
+from simulator.identity.fingerprint import Walk
+from simulator.identity.keys import is_fixed
 from tests.helpers.exploring import examples
 
 relaxed = examples(200)
@@ -275,3 +278,28 @@ def test_a_stated_nan_is_exceeded_by_every_pair():
     complaint = exceeded(StatesNaN(), 3.0, 4.0, ADD_REMOVE)
     assert complaint is not None
     assert "states L1 sensitivity nan" in complaint
+
+
+def test_a_fixed_function_is_computed_once_for_each_database():
+    calls = []
+
+    def counted(database):
+        calls.append(database)
+        return float(database.count("alice"))
+
+    everyone = Database({"alice": 1, "others": 9})
+    pair = everyone.remove("alice"), everyone
+    for fixed, expected in ((True, 2), (False, 6)):
+        calls.clear()
+        query = function_query(counted, 1.0, fixed=fixed)
+        for _ in range(3):
+            assert checked_values(query, *pair, ADD_REMOVE) == (0.0, 1.0)
+        assert len(calls) == expected
+    scores = score_query(("alice", "bob"), lambda one, d: float(d.count(one)), 1.0, fixed=True)
+    assert is_fixed(scores)
+
+
+def test_fixed_functions_differ_as_their_code_does():
+    one, two = (function_query(lambda d, k=k: k * len(d), 9.0, fixed=True) for k in (1.0, 2.0))
+    assert one != two
+    assert Walk().digest(one) != Walk().digest(two)
