@@ -13,9 +13,19 @@ from simulator.foundations.validation import real
 from simulator.theory.stored import members_of, plain, written
 
 Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation", "estimate"]
-"""What a bound is: a certain end, the exact value, the exact value where every round has the same
-pair of databases (a lower end for the family), an approximation, or an estimate from draws, whose
-ends hold with a stated confidence."""
+"""What a bound is: a certain end, the exact value, the value where every round has the same pair of
+databases (a lower end for the family), an approximation, or an estimate from draws, whose ends hold
+with a stated confidence."""
+
+WHAT_IT_IS: dict[Kind, str] = {
+    "upper": "upper bound",
+    "exact": "exact",
+    "fixed-pair": "certified for that pair",
+    "lower": "lower bound",
+    "approximation": "approximation",
+    "estimate": "estimate",
+}
+"""The kinds in the words of a table."""
 
 
 @dataclass(frozen=True)

@@ -262,7 +262,7 @@ class _Search:
         ((law, count),) = laws
         for share in _SHARES[-1:] if final else _SHARES:
             work = min(max(share * WORK, LEAST_POINTS * count), WORK)
-            found = menu_epsilon((law, law.reversed()), count, self.delta, work)
+            found = menu_epsilon((((law, law.reversed()), count),), self.delta, work)
             if max(found.lower - self.epsilon, self.epsilon - found.upper) > _CLEAR * found.width:
                 break
         return found

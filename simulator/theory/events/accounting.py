@@ -159,7 +159,8 @@ class Account:
     def composition(self, curves: bool = False) -> Composition:
         """The guarantees of the rounds; with ``curves`` their Renyi curves where there are any."""
         place = -1 if curves else 0
-        return Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
+        found = Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
+        return found.unordered if any(part.alternating for part in self.rounds) else found
 
     def directions(self, tolerance: float | None = None) -> tuple[PLD, ...]:
         """The composed losses: one where both directions have one law, otherwise two."""
@@ -265,6 +266,8 @@ class Account:
             return self._truth(question, tolerance)
 
         theorems = {bound.name: self._theorem(question, bound) for bound in all_bounds()}
+        if not names and self.exact:  # the composed loss is that of the family's own pair
+            del theorems["one-direction"]
         return table(theorems, truth, names)
 
     def _theorem(self, question: Question, bound: Bound) -> Compute:
