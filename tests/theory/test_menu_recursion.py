@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import scipy
 
+from simulator import Account
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.menu_recursion import menu_delta, menu_epsilon
 from simulator.theory.bounds.registry import bound
+from simulator.theory.events import compose, gaussian, self_compose, subsampled
 from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
@@ -261,3 +263,19 @@ def test_the_largest_value_of_no_rounds_left_is_a_step():
         truth = max(law.delta(epsilon) for law in menu)
         found = menu_delta(((menu, 1),), epsilon, work=1e6)
         assert found.lower <= truth <= found.upper
+
+
+def test_events_are_played_in_their_order_and_alternating_ones_are_refused():
+    first, second = subsampled(gaussian(1.0), 0.1), subsampled(gaussian(2.0), 0.1)
+    one, other = (
+        Account(compose(self_compose(a, 2), self_compose(b, 3)))
+        .compare(delta=1e-3, names=["any-direction"])[0]
+        .answer
+        for a, b in ((first, second), (second, first))
+    )
+    assert max(one.lower, other.lower) > min(one.upper, other.upper)  # the order is seen
+    alternating = Account(self_compose(compose(first, second), 3))
+    with pytest.raises(NotApplicable, match="depends on the order"):
+        alternating.compare(delta=1e-3, names=["any-direction"])
+    alike = Account(self_compose(compose(first, first), 3))
+    assert alike.compare(delta=1e-3, names=["any-direction"])[0].kind == "exact"

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import end, note, number, print_json, print_table, say
+from simulator.doors.cli.output import note, number, print_json, print_table, say
 from simulator.foundations.strangers import read_text
-from simulator.foundations.wording import count_of
+from simulator.foundations.wording import count_of, rounded
 from simulator.theory.bounds.base import ANY
 from simulator.theory.bounds.comparison import Row, Rows
 from simulator.theory.bracket import WHAT_IT_IS
@@ -248,8 +248,8 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
                 row.adversary,
                 WHAT_IT_IS[row.kind],
                 number(row.answer.value, digits),
-                end(row.answer.lower, ROUND_FLOOR, digits),
-                end(row.answer.upper, ROUND_CEILING, digits),
+                rounded(row.answer.lower, ROUND_FLOOR, digits),
+                rounded(row.answer.upper, ROUND_CEILING, digits),
                 "; the same number: ".join(
                     [row.source, *([", ".join(other.name for other in same)] if same else [])]
                 ),
@@ -270,7 +270,7 @@ def two_games(answers: GridPoint) -> str:
         return ""
     best = min(free, key=lambda row: row.answer.upper)
     pair = number(fixed[0].answer.value, 6)
-    turning = end(best.answer.upper, ROUND_CEILING, 6)
+    turning = rounded(best.answer.upper, ROUND_CEILING, 6)
     return (
         f"Accountants such as Opacus and dp_accounting print {pair} (the same pair in every "
         "round); an adversary who exchanges the two databases from round to round gets "
