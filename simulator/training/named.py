@@ -64,7 +64,14 @@ class Draws:
         draws = f"{self.draws} draws, {100 * confidence:.10g}% for all; {found.theorem}"
         ceiling = 1.0 if delta is None else math.inf
         return [
-            Row(name, "estimate", _bracket(estimate, ceiling), draws, seconds, SAME_PAIR)
+            Row(
+                name,
+                "estimate",
+                _bracket(estimate, ceiling),
+                draws,
+                seconds=seconds,
+                adversary=SAME_PAIR,
+            )  # fmt: skip
             for name, estimate in zip(ROWS, (found.worst, found.removal, found.addition))
             if estimate is not None
         ]
@@ -186,7 +193,8 @@ class NamedFactorisation(NamedMechanism):
         public = Account(GaussianEvent(1.0, longest)).compare(delta=delta, epsilon=epsilon)
         exact = next(row for row in public if row.kind == "exact")
         source = "Gaussian of the bin of the longest mean, were it public"
-        rows.append(Row(ROWS[-1], "upper", Bracket(0.0, exact.answer.upper), source, exact.seconds))
+        upper = Bracket(0.0, exact.answer.upper)
+        rows.append(Row(ROWS[-1], "upper", upper, source, seconds=exact.seconds))
         return Rows(row for row in rows if not names or row.name in names)
 
     def calibrate(

@@ -11,7 +11,7 @@ import difflib
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,7 @@ class Row:
     kind: Kind
     answer: Bracket
     source: str
+    _: KW_ONLY
     seconds: float
     adversary: str = ANY
 
@@ -190,7 +191,7 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
     if kind in ("exact", "upper") and not attained:
         kind, answer = "upper", Bracket(0.0, answer.upper)
     seconds = time.perf_counter() - start
-    return Row(bound.name, kind, answer, bound.source, seconds, bound.adversary)
+    return Row(bound.name, kind, answer, bound.source, seconds=seconds, adversary=bound.adversary)
 
 
 def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | None = None) -> Row:
@@ -216,7 +217,8 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
     source = _TRUTH_SOURCE
     if answer.width > aim * answer.upper:
         source += f"; the ends are {answer.width / answer.upper:.2g} apart, relatively"
-    return Row(TRUTH, kind, answer, source, time.perf_counter() - start, adversary)
+    seconds = time.perf_counter() - start
+    return Row(TRUTH, kind, answer, source, seconds=seconds, adversary=adversary)
 
 
 def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> Rows:

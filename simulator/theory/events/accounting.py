@@ -306,7 +306,8 @@ class Account:
             raise refusals[0]
         upper = min(row.answer.upper for row in rows)
         source = "laws that dominate every mechanism of the promises, composed numerically"
-        return Row(TRUTH, "upper", Bracket(0.0, upper), source, sum(row.seconds for row in rows))
+        seconds = sum(row.seconds for row in rows)
+        return Row(TRUTH, "upper", Bracket(0.0, upper), source, seconds=seconds)
 
 
 def composed_both(laws: Laws, tolerance: float | None = None) -> tuple[PLD, ...]:
