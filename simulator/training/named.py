@@ -63,6 +63,7 @@ class Draws:
         seconds = time.perf_counter() - start
         draws = f"{self.draws} draws, {100 * confidence:.10g}% for all; {found.theorem}"
         ceiling = 1.0 if delta is None else math.inf
+        rest: dict[str, Any] = {"seconds": seconds, "adversary": SAME_PAIR}
         return [
             Row(
                 name,
