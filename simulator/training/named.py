@@ -65,14 +65,7 @@ class Draws:
         ceiling = 1.0 if delta is None else math.inf
         rest: dict[str, Any] = {"seconds": seconds, "adversary": SAME_PAIR}
         return [
-            Row(
-                name,
-                "estimate",
-                _bracket(estimate, ceiling),
-                draws,
-                seconds=seconds,
-                adversary=SAME_PAIR,
-            )  # fmt: skip
+            Row(name, "estimate", _bracket(estimate, ceiling), draws, **rest)
             for name, estimate in zip(ROWS, (found.worst, found.removal, found.addition))
             if estimate is not None
         ]
