@@ -109,7 +109,8 @@ class Bracket:
     def __str__(self) -> str:
         low = rounded(self.lower, ROUND_FLOOR)
         high = rounded(self.upper, ROUND_CEILING)
-        if self.value not in (self.lower, self.upper):
+        trivial = self.lower == 0.0 and self.upper in (1.0, math.inf)
+        if trivial and self.value not in (self.lower, self.upper):
             return f"about {self.value:.{_SHOWN}g}, between {low} and {high}"
         if self.lower == 0.0 < self.upper:
             return f"at most {high}"

@@ -19,6 +19,7 @@ from simulator.theory import Bracket, Composition, bound
         (Bracket(0.0, 4.37717), "at most 4.37717"),
         (Bracket(2.0, math.inf), "at least 2"),
         (Bracket(0.0, 0.0), "between 0 and 0"),
+        (Bracket(0.0, 0.5, 0.4999999999), "at most 0.5"),
         (Bracket(0.0, 1.0, 0.25), "about 0.25, between 0 and 1"),
     ],
 )
