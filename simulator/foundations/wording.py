@@ -23,6 +23,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
+def exactly(value: float) -> str:
+    """A number that a user gave, as text: four digits where these are all, otherwise all."""
+    short = f"{value:.4g}"
+    return short if float(short) == value else repr(value)
+
+
 def rounded(value: float, rounding: str, digits: int = 8) -> str:
     """A certified end as text, with 15 digits at most, rounded so that it stays certified."""
     if math.isfinite(value):

@@ -17,7 +17,7 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import note, number, print_json, print_table, say
 from simulator.foundations.strangers import read_text
-from simulator.foundations.wording import count_of, rounded
+from simulator.foundations.wording import count_of, exactly, rounded
 from simulator.theory.bounds.base import ANY
 from simulator.theory.bounds.comparison import Row, Rows
 from simulator.theory.bracket import WHAT_IT_IS
@@ -240,7 +240,7 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
     # enough digits to show the width that --tolerance sets
     digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
-        f"{answers.wanted} of {answers.of.what} at {answers.at} = {number(answers.point)}",
+        f"{answers.wanted} of {answers.of.what} at {answers.at} = {exactly(answers.point)}",
         ("bound", "who plays", "what it is", answers.wanted, "lower", "upper", "source"),
         [
             (

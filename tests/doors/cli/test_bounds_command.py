@@ -10,7 +10,9 @@ import pytest
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
-from simulator.theory.events.named import MECHANISMS, compare
+from simulator.theory.bounds.comparison import TRUTH
+from simulator.theory.events import Account
+from simulator.theory.events.named import MECHANISMS, compare, read_rounds
 
 PUBLISHED = [
     ("randomized-response", 1000, 19.34467145, 1e-9),
@@ -304,6 +306,29 @@ def test_a_row_that_cannot_be_had_does_not_end_the_table(dpcompose):
     assert (said.code, said.err) == (0, "any-direction: at most 39062 rounds are enclosed\n")
     assert list(named(said.json["bounds"])) == ["rdp-mironov"]
     assert "at most 39062" in dpcompose("bounds", *rounds).complaint
+
+
+def test_a_delta_is_printed_with_its_digits(dpcompose):
+    for delta, text in ((0.999999, "0.999999"), (1e-6, "1e-06"), (0.05, "0.05")):
+        said = dpcompose("bounds", "laplace:0.1", "--delta", delta, "--bound", "basic").out
+        assert said.splitlines()[0].endswith(f"at delta = {text}")
+
+
+@pytest.mark.parametrize("mechanism", ["laplace:0.1", "subsampled-laplace:1,0.1", "gaussian:1"])
+def test_delta_zero_is_answered_in_the_shell_as_in_python(dpcompose, mechanism):
+    options = ("bounds", mechanism, "--rounds", 3, "--delta", 0, "--bound", TRUTH)
+    account = Account(read_rounds(mechanism, 3).event)
+    if mechanism == "gaussian:1":
+        line = dpcompose(*options).complaint
+        with pytest.raises(NotApplicable, match="no finite epsilon holds at delta 0.0") as error:
+            account.epsilon(0.0)
+        assert str(error.value) in line
+        return
+    (row,) = dpcompose(*options, "--json").json["bounds"]
+    found, several = account.epsilon(0.0), account.epsilon([0.0, 1e-6])
+    assert (row["lower"], row["upper"]) == (found.lower, found.upper)
+    assert several[0] == found
+    assert several[1].upper < found.lower
 
 
 def test_rows_of_one_number_are_one_row_unless_they_are_named(dpcompose):
