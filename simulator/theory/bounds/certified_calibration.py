@@ -22,8 +22,9 @@ from simulator.theory.pld.distribution import compose_laws
 
 Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
-_TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
-"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target."""
+_COARSE, _FINE = 1e-2, (1e-6, 1e-8)
+"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target: a
+coarse one while candidates are narrowed, then fine ones. In between, composing takes no less."""
 
 _SHARES = (1 / 16, 1 / 4, 1.0)
 """Shares of the recursion's work, tried in turn where the direction is chosen in every round."""
@@ -31,8 +32,12 @@ _SHARES = (1 / 16, 1 / 4, 1.0)
 _CLEAR = 5.0
 """A bracket farther than this many of its widths from the target needs no finer tolerance."""
 
-_FARTHEST = 64
-"""How many candidates are tried to find one that certainly misses the target."""
+_NARROWED = 0.5
+"""A finer tolerance narrows a bracket by this at least, or no finer one is tried."""
+
+_DISTANCES = (0, 1, 2, 3, *(2**n for n in range(2, 12)))
+"""How far beyond the last candidate one that certainly misses the target is looked for: the ends
+may be wider than a candidate's step."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +97,9 @@ class Calibrated:
     epsilon : certified ends at the target delta, in the worse direction.
     any_direction : whether the adversary may exchange the databases in every round; otherwise
         they are a fixed pair, in either order.
-    beyond, beyond_epsilon : the nearest candidate on the other side whose certified lower end
-        exceeds the target, and its ends; None where all of the range meets it.
+    beyond, beyond_epsilon : a candidate on the other side whose certified lower end exceeds the
+        target, the next one where the ends are narrow, and its ends; None where all of the range
+        meets it.
     """
 
     name: str
@@ -208,9 +214,7 @@ class _Search:
         if bad is None:
             return self._result(good, None, None)
         away = 1 if bad > good else -1
-        # the ends of the game are wider than a candidate's step
-        distances = [0, *(2**n for n in range(12))] if self.any_direction else range(_FARTHEST)
-        for distance in distances:
+        for distance in _DISTANCES:
             beyond, other = bad + away * distance, self._ends(bad + away * distance)
             if other.lower > self.epsilon:
                 return self._result(good, self.scale.candidate(beyond), other)
@@ -255,7 +259,7 @@ class _Search:
             yield self._any_way(laws, final)
             return
         for exchanged in (True, False):
-            yield self._one_way(laws, exchanged, _TOLERANCES[2:] if final else _TOLERANCES)
+            yield self._one_way(laws, exchanged, _FINE if final else (_COARSE, *_FINE))
 
     def _any_way(self, laws: Rounds, final: bool) -> Bracket:
         """Ends of epsilon where the direction is chosen in every round."""
@@ -268,14 +272,21 @@ class _Search:
         return found
 
     def _one_way(
-        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = _TOLERANCES
+        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = (_COARSE, *_FINE)
     ) -> Bracket:
-        """Ends of epsilon in one direction, narrow enough to show their side and distance."""
+        """Ends of epsilon in one direction, narrow enough to show their side and distance.
+
+        They stay wider where a finer tolerance does not narrow them.
+        """
+        found = Bracket(0.0, math.inf)
         if exchanged:
             laws = [(law.reversed(), count) for law, count in laws]
         for tolerance in tolerances:
-            found = compose_laws(laws, tolerance).epsilon(self.delta)
+            before = found.width
+            found = found.meet(compose_laws(laws, tolerance).epsilon(self.delta))
             away = max(found.lower - self.epsilon, self.epsilon - found.upper)
-            if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _TOLERANCES[2]):
+            if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _FINE[0]):
+                break
+            if found.width > _NARROWED * before:
                 break
         return found
