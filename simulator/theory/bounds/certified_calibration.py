@@ -156,6 +156,7 @@ class _Search:
     _: KW_ONLY
     any_direction: bool = False
     seen: dict[int, Bracket] = field(default_factory=dict)
+    idle: set[tuple[bool, float]] = field(default_factory=set)
 
     def found(self) -> Calibrated:
         """Find two candidates around the target, narrow them, and certify both."""
@@ -258,8 +259,10 @@ class _Search:
         if self.any_direction and any(law.reversed() != law for law, _ in laws):
             yield self._any_way(laws, final)
             return
-        for exchanged in (True, False):
-            yield self._one_way(laws, exchanged, _FINE if final else (_COARSE, *_FINE))
+        fine = final and (True, _FINE[0]) not in self.idle
+        one = self._one_way(laws, True, _FINE if fine else (_COARSE, *_FINE))
+        yield one
+        yield self._one_way(laws, False, (_COARSE, *_FINE), seen=one.lower)
 
     def _any_way(self, laws: Rounds, final: bool) -> Bracket:
         """Ends of epsilon where the direction is chosen in every round."""
@@ -272,21 +275,27 @@ class _Search:
         return found
 
     def _one_way(
-        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = (_COARSE, *_FINE)
+        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float], *, seen: float = 0.0
     ) -> Bracket:
         """Ends of epsilon in one direction, narrow enough to show their side and distance.
 
-        They stay wider where a finer tolerance does not narrow them.
+        They stay wider where a finer tolerance does not narrow them, which ``idle`` remembers for
+        other candidates, or where they are below a lower end ``seen`` in the other direction.
         """
         found = Bracket(0.0, math.inf)
         if exchanged:
             laws = [(law.reversed(), count) for law, count in laws]
         for tolerance in tolerances:
+            if (exchanged, tolerance) in self.idle:
+                continue
             before = found.width
             found = found.meet(compose_laws(laws, tolerance).epsilon(self.delta))
             away = max(found.lower - self.epsilon, self.epsilon - found.upper)
             if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _FINE[0]):
                 break
+            if found.upper <= seen:
+                break
             if found.width > _NARROWED * before:
+                self.idle.update((exchanged, each) for each in tolerances if each <= tolerance)
                 break
         return found
