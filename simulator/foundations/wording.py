@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 import unicodedata
 from collections.abc import Iterable
+from decimal import Context
 
 
 def count_of(number: int, one: str, several: str = "", *, spec: str = "") -> str:
@@ -19,6 +21,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean laplace or staircase?``, or nothing where no known name is near."""
     near = difflib.get_close_matches(name.lower().replace("_", "-"), list(known), n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def exactly(value: float) -> str:
+    """A number that a user gave, as text: four digits where these are all, otherwise all."""
+    short = f"{value:.4g}"
+    return short if float(short) == value else repr(value)
+
+
+def rounded(value: float, rounding: str, digits: int = 8) -> str:
+    """A certified end as text, with 15 digits at most, rounded so that it stays certified."""
+    if math.isfinite(value):
+        value = float(Context(prec=digits, rounding=rounding).create_decimal(value))
+    return f"{value:.{digits}g}"
 
 
 def printable(text: str) -> str:

@@ -30,7 +30,7 @@ from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
-from simulator.theory.guarantees.transforms import subsampled
+from simulator.theory.guarantees.transforms import amplified_by_sampling
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.subsampled import (
@@ -97,7 +97,7 @@ class _Sampled(ScalarMechanism):
             return _sampled_family(promised, self._rate)
         if self._rate == 0.0:
             return PureDP(0.0)
-        return subsampled(promised, self._rate)
+        return amplified_by_sampling(promised, self._rate)
 
     def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
         """The law of the sampled worst pair, both directions at once; None without a worst pair."""

@@ -41,11 +41,11 @@ from .guarantees.subsampled import SubsampledDP, SubsampledGaussianDP
 from .guarantees.transforms import (
     TRANSFORMS,
     Transform,
+    amplified_by_sampling,
     group,
     parallel,
     sampled_with_replacement,
     shuffled,
-    subsampled,
 )
 from .laws.base import PrivacyLossLaw
 from .laws.discrete import (
@@ -119,6 +119,7 @@ __all__ = [
     "WhitehouseFilter",
     "ZCDPFilter",
     "all_bounds",
+    "amplified_by_sampling",
     "azuma_absolute_tail",
     "azuma_deviation",
     "azuma_tail",
@@ -146,6 +147,5 @@ __all__ = [
     "shuffled",
     "shuffled_law",
     "staircase",
-    "subsampled",
     "tail_bounds",
 ]

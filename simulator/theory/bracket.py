@@ -5,17 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from html import escape
 from typing import Literal
 
 from simulator.foundations.curves import Series, Several, several
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import real
+from simulator.foundations.wording import rounded
 from simulator.theory.stored import members_of, plain, written
 
+_SHOWN = 8  # digits of a printed bracket
 Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation", "estimate"]
-"""What a bound is: a certain end, the exact value, the exact value where every round has the same
-pair of databases (a lower end for the family), an approximation, or an estimate from draws, whose
-ends hold with a stated confidence."""
+"""What a bound is: a certain end, the exact value, the value where every round has the same pair of
+databases (a lower end for the family), an approximation, or an estimate from draws, whose ends hold
+with a stated confidence."""
+
+WHAT_IT_IS: dict[Kind, str] = {
+    "upper": "upper bound",
+    "exact": "exact",
+    "fixed-pair": "certified for that pair",
+    "lower": "lower bound",
+    "approximation": "approximation",
+    "estimate": "estimate",
+}
+"""The kinds in the words of a table."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +42,9 @@ class Bracket:
     value : the stated number, ``upper`` by default. An approximation has trivial ends: 0 and 1, or
         0 and infinity.
 
-    ``lower, upper = bracket`` unpacks the ends.
+    ``lower, upper = bracket`` unpacks the ends. ``bracket < 2.0``, and ``<=``, ``>``, ``>=`` with a
+    number or a bracket, compare the exact values where the ends decide, and raise NotApplicable
+    where they do not. Two brackets are equal where their ends and values are.
     """
 
     lower: float
@@ -70,6 +86,39 @@ class Bracket:
     def __float__(self) -> float:
         return self.value
 
+    def __lt__(self, other: float | Bracket) -> bool:
+        return self._decided(other, self.upper < _ends(other)[0], self.lower >= _ends(other)[1])
+
+    def __le__(self, other: float | Bracket) -> bool:
+        return self._decided(other, self.upper <= _ends(other)[0], self.lower > _ends(other)[1])
+
+    def __gt__(self, other: float | Bracket) -> bool:
+        return self._decided(other, self.lower > _ends(other)[1], self.upper <= _ends(other)[0])
+
+    def __ge__(self, other: float | Bracket) -> bool:
+        return self._decided(other, self.lower >= _ends(other)[1], self.upper < _ends(other)[0])
+
+    def _decided(self, other: float | Bracket, yes: bool, no: bool) -> bool:
+        if yes or no:
+            return yes
+        raise NotApplicable(
+            f"the ends do not decide whether a number {self} is above or below {other}: compare "
+            "an end, as bracket.upper < 2.0"
+        )
+
+    def __str__(self) -> str:
+        low = rounded(self.lower, ROUND_FLOOR)
+        high = rounded(self.upper, ROUND_CEILING)
+        trivial = self.lower == 0.0 and self.upper in (1.0, math.inf)
+        if trivial and self.value not in (self.lower, self.upper):
+            return f"about {self.value:.{_SHOWN}g}, between {low} and {high}"
+        if self.lower == 0.0 < self.upper:
+            return f"at most {high}"
+        return f"at least {low}" if math.isinf(self.upper) else f"between {low} and {high}"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(str(self))}</code>"
+
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper
 
@@ -99,6 +148,15 @@ class Bracket:
         """Inverse of :meth:`to_json`; raises InvalidInput with the path of what is wrong."""
         ends = members_of(text, "bracket", ("lower", "upper"))
         return cls(ends["lower"].number(), ends["upper"].number())
+
+
+def _ends(other: float | Bracket) -> tuple[float, float]:
+    if isinstance(other, Bracket):
+        return other.lower, other.upper
+    number = real("a number that a bracket is compared with", other)
+    if math.isnan(number):
+        raise InvalidInput("a bracket is compared with a number, not with NaN")
+    return number, number
 
 
 class Brackets(Series[Bracket]):

@@ -14,7 +14,8 @@ from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.strangers import read_array
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.bounds.comparison import TRUTH, Row
+from simulator.theory.bounds.base import SAME_PAIR
+from simulator.theory.bounds.comparison import TRUTH, Row, Rows
 from simulator.theory.bracket import Bracket
 from simulator.theory.events.accounting import Account
 from simulator.theory.events.leaves import GaussianEvent
@@ -62,8 +63,9 @@ class Draws:
         seconds = time.perf_counter() - start
         draws = f"{self.draws} draws, {100 * confidence:.10g}% for all; {found.theorem}"
         ceiling = 1.0 if delta is None else math.inf
+        rest: dict[str, Any] = {"seconds": seconds, "adversary": SAME_PAIR}
         return [
-            Row(name, "estimate", _bracket(estimate, ceiling), draws, seconds)
+            Row(name, "estimate", _bracket(estimate, ceiling), draws, **rest)
             for name, estimate in zip(ROWS, (found.worst, found.removal, found.addition))
             if estimate is not None
         ]
@@ -100,7 +102,7 @@ class NamedAllocation(EventMechanism):
             raise InvalidInput(f"{term}: {drawn[0]} is of estimates of one epoch alone, with draws")
         return super().event(term, values)
 
-    def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
+    def compare(self, rounds: NamedRounds, **question: Any) -> Rows:
         """Every bound and the composed loss; with draws, estimates of the exact law of an epoch."""
         given, drawn = dict(rounds.values), {}
         if given.get("draws"):
@@ -108,7 +110,9 @@ class NamedAllocation(EventMechanism):
         certain = replace(rounds, values=given)
         rows = super().compare(certain, **question)
         if not Account(certain.event).exact:
-            rows = [replace(row, source=_BLOCKS) if row.name == TRUTH else row for row in rows]
+            sources = [_BLOCKS if row.name == TRUTH else row.source for row in rows]
+            named = (replace(row, source=source) for row, source in zip(rows, sources))
+            rows = Rows(named, rows.refused)
         if not drawn:
             return rows
         if rounds.count != 1 or given.get("epochs", 1) != 1:
@@ -116,7 +120,8 @@ class NamedAllocation(EventMechanism):
         from simulator.training.matrices import random_subset
 
         pair = random_subset(given["sigma"], given["steps"], given.get("selected", 1))
-        return [*rows, *Draws(**drawn).rows(pair, question["delta"], question["epsilon"])]
+        drawn_rows = Draws(**drawn).rows(pair, question["delta"], question["epsilon"])
+        return Rows([*rows, *drawn_rows], rows.refused)
 
 
 RANDOM_ALLOCATION = NamedAllocation(
@@ -162,7 +167,7 @@ class NamedFactorisation(NamedMechanism):
         """Raises NotApplicable: no event is known."""
         raise NotApplicable(f"{term.name} is known by draws alone, and stands alone")
 
-    def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
+    def compare(self, rounds: NamedRounds, **question: Any) -> Rows:
         """Estimates in both directions, and the Gaussian of a public bin."""
         name, names = rounds.term.name, question["names"]
         delta, epsilon = question["delta"], question["epsilon"]
@@ -182,8 +187,9 @@ class NamedFactorisation(NamedMechanism):
         public = Account(GaussianEvent(1.0, longest)).compare(delta=delta, epsilon=epsilon)
         exact = next(row for row in public if row.kind == "exact")
         source = "Gaussian of the bin of the longest mean, were it public"
-        rows.append(Row(ROWS[-1], "upper", Bracket(0.0, exact.answer.upper), source, exact.seconds))
-        return [row for row in rows if not names or row.name in names]
+        upper = Bracket(0.0, exact.answer.upper)
+        rows.append(Row(ROWS[-1], "upper", upper, source, seconds=exact.seconds))
+        return Rows(row for row in rows if not names or row.name in names)
 
     def calibrate(
         self, term: grammar.Term, values: Mapping[str, Any], rounds: int | None, target: Target

@@ -9,6 +9,7 @@ import pytest
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
+    BoundedRange,
     Composition,
     DiscreteGaussianDP,
     DominatedDP,
@@ -236,6 +237,39 @@ def test_with_little_noise_a_divergence_is_bounded_by_whole_orders(monkeypatch, 
     assert quadrature < chord <= alpha / (2.0 * sigma**2) * (1.0 + 1e-12)
     monkeypatch.undo()
     assert 0.0 < SubsampledGaussianDP(1e-4, 0.01).renyi(alpha) < math.inf
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.099, 0.101, 1.0, 40.0])
+def test_the_rho_of_bounded_range_is_the_supremum_over_orders_and_pairs(epsilon):
+    """The Renyi divergence of the extremal pair of t, written out, largest over t and the order."""
+    with mpmath.workdps(40):
+        e = mpmath.mpf(epsilon)
+
+        def over_order(theta, t):
+            up = (1 - mpmath.exp(t - e)) / (1 - mpmath.exp(-e))
+            mean = up * mpmath.exp(theta * t) + (1 - up) * mpmath.exp(theta * (t - e))
+            return mpmath.log(mean) / theta / (1 + theta)
+
+        orders = [mpmath.mpf(10) ** k for k in (-9, -6, -3, -1, 0, 1, 2)]
+
+        def over_pairs(theta, low, high):
+            points = [low + (high - low) * k / 16 for k in range(17)]
+            best = max(points[1:-1], key=lambda t: over_order(theta, t))
+            near = (high - low) / 16
+            return (
+                over_order(theta, best)
+                if near < e * mpmath.mpf("1e-4")
+                else over_pairs(theta, best - near, best + near)
+            )
+
+        found = max(over_pairs(theta, mpmath.mpf(0), e) for theta in orders)
+        rho = BoundedRange(epsilon).zcdp_rho
+        exact = e / (mpmath.expm1(e)) - 1 - mpmath.log(e / mpmath.expm1(e))
+        assert found <= exact <= rho
+        assert found == pytest.approx(float(exact), rel=1e-6)
+    assert rho == pytest.approx(float(exact), rel=1e-8)
+    assert rho < min(epsilon**2 / 8, PureDP(epsilon).zcdp_rho)
+    assert rho == BoundedRange(epsilon).mean_loss
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.01, 0.049, 0.051, 0.5, 1.0, 3.0, 20.0])

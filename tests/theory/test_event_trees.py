@@ -3,6 +3,7 @@
 import math
 import pickle
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -27,6 +28,7 @@ from simulator.theory import (
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account, Unit
+from simulator.theory.guarantees.run_counts import NegativeBinomialRuns, gamma_of_mean
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 
 TRAINING = events.self_compose(events.subsampled(events.gaussian(1.0), 0.01), 1000)
@@ -303,9 +305,8 @@ def test_the_best_of_many_runs_keeps_what_is_promised(shape):
             exact = logsumexp(np.log(one[kept]) + (order - 1) * loss) / (order - 1)
             assert exact <= value
     run = RUN.support[1] if RUN.support[1] > -RUN.support[0] else -RUN.support[0]
-    if math.isfinite(shape):
-        assert max(losses) <= promised.guarantees[0].epsilon
-        assert promised.guarantees[0].epsilon == pytest.approx((2 + shape) * run, rel=1e-9)
+    assert max(losses) <= promised.guarantees[0].epsilon
+    assert promised.guarantees[0].epsilon < (2 + shape) * run
     assert max(losses) > run or shape <= 0  # selection is not free
 
 
@@ -314,9 +315,47 @@ def test_one_run_is_the_event_itself():
     assert only(events.select(events.nothing(), 5.0)).guarantees == (PureDP(0.0),)
 
 
+@pytest.mark.parametrize("shape", [1.0, 0.0, -0.5, 3.0, math.inf])
+@pytest.mark.parametrize("mean", [1.5, 8.0])
+def test_the_pure_epsilon_of_a_selection_is_attained(shape, mean):
+    """Scores of three answers in this order: the middle one is rare, and its loss is epsilon.
+
+    The chance of the best answer is the generating function over its cell, written out.
+    """
+    epsilon = 0.7
+    with mpmath.workdps(50):
+        e, rare = mpmath.exp(epsilon), mpmath.mpf("1e-12")
+        high, low = e / (1 + e), 1 / (1 + e)
+
+        def generating(x):
+            if math.isinf(shape):
+                return mpmath.exp(mean * (x - 1))
+            gamma = mpmath.mpf(gamma_of_mean(mean, shape))
+            rest = 1 - (1 - gamma) * x
+            return -mpmath.log(rest) if shape == 0 else mpmath.sign(shape) * rest ** (-shape)
+
+        won = generating(high - rare + e * rare) - generating(high - rare)
+        lost = generating(low + rare) - generating(low)
+        attained = float(mpmath.log(won / lost))
+    granted = only(events.select(events.promise(PureDP(epsilon)), mean, shape)).guarantees[0]
+    assert attained <= granted.epsilon
+    assert granted.epsilon == pytest.approx(attained, rel=1e-8)
+
+
+def test_a_selection_of_approximate_runs_keeps_what_the_best_of_them_does():
+    run, mean = ApproxDP(0.1, 1e-6), 5.0
+    twice = events.self_compose(events.promise(run), 2)
+    found = only(events.select(twice, mean)).guarantees[0]
+    growth = NegativeBinomialRuns.of_mean(mean).growth(0.2, 2e-6)
+    assert found.epsilon == pytest.approx(0.2 + growth, rel=1e-8)
+    assert found.delta == pytest.approx(mean * 2e-6, rel=1e-8)
+    # revealed by any run that reveals it: at least 1 - (1 - delta)^runs in the mean
+    assert found.delta > 1 - (1 - 2e-6) ** mean
+
+
 def test_selection_of_what_has_no_theorem_is_refused():
-    leaking = events.select(events.promise(ApproxDP(0.1, 1e-6)), 5.0)
-    with pytest.raises(NotApplicable, match=r"\(select\): its runs keep neither pure nor Renyi"):
+    leaking = events.select(events.promise(ApproxDP(0.1, 0.3)), 5.0)
+    with pytest.raises(NotApplicable, match=r"\(select\): its runs keep neither pure, approximate"):
         only(leaking)
 
 

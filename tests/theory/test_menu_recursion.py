@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 import scipy
 
+from simulator import Account
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.menu_recursion import menu_delta, menu_epsilon
 from simulator.theory.bounds.registry import bound
+from simulator.theory.events import compose, gaussian, self_compose, subsampled
+from simulator.theory.guarantees.bounded_range import BoundedRange
 from simulator.theory.guarantees.pure import PureDP
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.extremal import randomized_response
@@ -36,17 +39,22 @@ def exact_value(pairs, rounds, factor):
 
     Over every play: p and r are its probabilities in both experiments.
     """
+    return largest_value([pairs] * rounds, factor)
+
+
+def largest_value(menus, factor):
+    """The same, with the pairs of every round."""
 
     @cache
-    def value(left, p, r):
-        if left == 0:
+    def value(played, p, r):
+        if played == len(menus):
             return max(p - factor * r, Fraction(0))
         return max(
-            sum(value(left - 1, p * a, r * b) for a, b in zip(first, second))
-            for first, second in pairs
+            sum(value(played + 1, p * a, r * b) for a, b in zip(first, second))
+            for first, second in menus[played]
         )
 
-    return value(rounds, Fraction(1), Fraction(1))
+    return value(0, Fraction(1), Fraction(1))
 
 
 RESPONSES = [
@@ -64,10 +72,32 @@ def test_small_games_are_those_of_fractions(pair, factor):
     menu = directions(FiniteLaw.from_probabilities(*([float(p) for p in side] for side in pair)))
     for rounds in (1, 2, 5):
         truth = float(exact_value([pair, pair[::-1]], rounds, factor))
-        found = menu_delta(menu, rounds, math.log(factor), work=1e4 * rounds)
+        found = menu_delta(((menu, rounds),), math.log(factor), work=1e4 * rounds)
         assert found.lower <= truth * (1 + 1e-12) + 1e-12, (rounds, found, truth)
         assert truth <= found.upper * (1 + 1e-12) + 1e-12, (rounds, found, truth)
         assert found.width <= 1e-3 * truth + 1e-9, (rounds, found, truth)
+
+
+def test_menus_that_differ_are_played_in_their_order():
+    """Of both orders of two kinds of rounds, in fractions: they are not alike."""
+    first, second = (Fraction(9, 10), Fraction(1, 10)), (Fraction(4, 5), Fraction(1, 5))
+    pairs = ((first, second), RESPONSES[1])
+    menus = [
+        directions(FiniteLaw.from_probabilities(*([float(p) for p in side] for side in pair)))
+        for pair in pairs
+    ]
+
+    def value(order, factor):
+        return largest_value([[pairs[i], pairs[i][::-1]] for i in order], factor)
+
+    truths, found = [], []
+    for order in ((0, 0, 1, 1), (1, 1, 0, 0)):
+        truths.append(float(value(order, Fraction(3, 2))))
+        stages = ((menus[order[0]], 2), (menus[order[-1]], 2))
+        found.append(menu_delta(stages, math.log(1.5), work=1e6))
+        assert found[-1].lower <= truths[-1] * (1 + 1e-12)
+        assert truths[-1] <= found[-1].upper * (1 + 1e-12)
+    assert max(found[0].lower, found[1].lower) > min(found[0].upper, found[1].upper)
 
 
 def test_turning_gains_and_a_fixed_direction_is_seen_to_fall_short():
@@ -76,9 +106,9 @@ def test_turning_gains_and_a_fixed_direction_is_seen_to_fall_short():
     fixed = max(exact_value([one], 5, Fraction(3, 2)) for one in (pair, pair[::-1]))
     assert turned > fixed
     menu = directions(FiniteLaw.from_probabilities(*([float(p) for p in side] for side in pair)))
-    found = menu_delta(menu, 5, math.log(1.5), work=1e5)
+    found = menu_delta(((menu, 5),), math.log(1.5), work=1e5)
     for law in menu:
-        assert menu_delta((law,), 5, math.log(1.5), work=1e5).upper < found.lower
+        assert menu_delta((((law,), 5),), math.log(1.5), work=1e5).upper < found.lower
 
 
 def one_round(sigma, rate, epsilon):
@@ -113,7 +143,7 @@ def test_two_rounds_of_the_sampled_gaussian_are_those_of_quadrature():
         return total / math.sqrt(2.0 * math.pi)
 
     truth = max(mean(True), mean(False))
-    found = menu_delta(sampled_gaussian(sigma, rate), 2, epsilon)
+    found = menu_delta(((sampled_gaussian(sigma, rate), 2),), epsilon)
     assert found.lower <= truth * (1 + 1e-8)
     assert truth * (1 - 1e-8) <= found.upper
     assert found.width <= 1e-3 * truth
@@ -125,11 +155,11 @@ def test_one_law_alone_is_composed():
     for each in directions(law):
         composed = compose_laws([(each, 30)], 1e-6)
         for epsilon in (0.3, 1.5):
-            found, truth = menu_delta((each,), 30, epsilon, work=1e6), composed.delta(epsilon)
+            found, truth = menu_delta((((each,), 30),), epsilon, work=1e6), composed.delta(epsilon)
             assert found.lower <= truth.upper
             assert truth.lower <= found.upper
             assert found.width <= 5e-3 * truth.upper
-        found, truth = menu_epsilon((each,), 30, 1e-6, work=1e6), composed.epsilon(1e-6)
+        found, truth = menu_epsilon((((each,), 30),), 1e-6, work=1e6), composed.epsilon(1e-6)
         assert found.lower <= truth.upper
         assert truth.lower <= found.upper
 
@@ -137,7 +167,7 @@ def test_one_law_alone_is_composed():
 def test_a_symmetric_pair_gains_nothing_by_turning():
     law = randomized_response(0.3)
     exact = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.3), 20)).delta(1.0)
-    found = menu_delta(directions(law), 20, 1.0, work=1e6)
+    found = menu_delta(((directions(law), 20),), 1.0, work=1e6)
     assert found.lower <= exact.upper
     assert exact.lower <= found.upper
 
@@ -145,9 +175,9 @@ def test_a_symmetric_pair_gains_nothing_by_turning():
 @pytest.mark.nightly
 def test_ends_stay_ends_however_coarse_the_lattice():
     menu = sampled_gaussian(1.0, 0.02)
-    fine = menu_epsilon(menu, 50, 1e-6, work=2e6)
+    fine = menu_epsilon(((menu, 50),), 1e-6, work=2e6)
     for work in (6e4, 1.5e5, 6e5):
-        coarse = menu_epsilon(menu, 50, 1e-6, work=work)
+        coarse = menu_epsilon(((menu, 50),), 1e-6, work=work)
         assert coarse.lower <= fine.upper
         assert fine.lower <= coarse.upper
         assert coarse.width > fine.width
@@ -155,20 +185,20 @@ def test_ends_stay_ends_however_coarse_the_lattice():
 
 def test_small_deltas_keep_their_digits():
     menu = sampled_gaussian(1.0, 0.01)
-    epsilon = menu_epsilon(menu, 20, 1e-40, work=2e6)
+    epsilon = menu_epsilon(((menu, 20),), 1e-40, work=2e6)
     assert epsilon.width < 1e-3 * epsilon.upper
-    delta = menu_delta(menu, 20, epsilon.midpoint, work=2e6)
+    delta = menu_delta(((menu, 20),), epsilon.midpoint, work=2e6)
     assert 0.97e-40 < delta.lower <= delta.upper < 1.03e-40
 
 
 def test_what_no_lattice_holds_is_refused():
     menu = sampled_gaussian(1.0, 0.01)
     with pytest.raises(NotApplicable, match="too many"):
-        menu_epsilon(menu, 1000, 1e-5, work=1e5)
+        menu_epsilon(((menu, 1000),), 1e-5, work=1e5)
     with pytest.raises(NotApplicable, match="below the recursion's reach"):
-        menu_epsilon(menu, 10, 1e-280)
+        menu_epsilon(((menu, 10),), 1e-280)
     with pytest.raises(NotApplicable, match="one lattice"):
-        menu_epsilon(sampled_gaussian(1e-4, 0.5), 5, 1e-9)
+        menu_epsilon(((sampled_gaussian(1e-4, 0.5), 5),), 1e-9)
 
 
 def test_the_row_of_the_family_lies_between_one_direction_and_both():
@@ -210,14 +240,15 @@ def test_a_thousand_rounds_of_the_family():
 @pytest.mark.parametrize(
     ("rounds", "reason"),
     [
-        (Composition.repeat(PureDP(0.1), 3), "Poisson sample"),
+        (Composition.repeat(PureDP(0.1), 3), "worst pair"),
+        (Composition.repeat(BoundedRange(0.1), 3), "Poisson sample"),
         (Composition.repeat(SubsampledGaussianDP(1.0, 1.0), 3), "worst pair"),
         (Composition.repeat(SubsampledGaussianDP(1.0, 0.1), 10**6), "at most"),
         (
             Composition.of(
                 (SubsampledGaussianDP(1.0, 0.1), 2), (SubsampledGaussianDP(2.0, 0.1), 2)
-            ),
-            "same noise",
+            ).unordered,
+            "depends on the order",
         ),
     ],
 )
@@ -230,5 +261,21 @@ def test_the_largest_value_of_no_rounds_left_is_a_step():
     menu = sampled_gaussian(1.0, 0.3)
     for epsilon in np.linspace(0.0, 1.5, 4).tolist():
         truth = max(law.delta(epsilon) for law in menu)
-        found = menu_delta(menu, 1, epsilon, work=1e6)
+        found = menu_delta(((menu, 1),), epsilon, work=1e6)
         assert found.lower <= truth <= found.upper
+
+
+def test_events_are_played_in_their_order_and_alternating_ones_are_refused():
+    first, second = subsampled(gaussian(1.0), 0.1), subsampled(gaussian(2.0), 0.1)
+    one, other = (
+        Account(compose(self_compose(a, 2), self_compose(b, 3)))
+        .compare(delta=1e-3, names=["any-direction"])[0]
+        .answer
+        for a, b in ((first, second), (second, first))
+    )
+    assert max(one.lower, other.lower) > min(one.upper, other.upper)  # the order is seen
+    alternating = Account(self_compose(compose(first, second), 3))
+    with pytest.raises(NotApplicable, match="depends on the order"):
+        alternating.compare(delta=1e-3, names=["any-direction"])
+    alike = Account(self_compose(compose(first, first), 3))
+    assert alike.compare(delta=1e-3, names=["any-direction"])[0].kind == "exact"

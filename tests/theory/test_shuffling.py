@@ -246,6 +246,24 @@ def test_the_closed_form_is_the_printed_one():
     assert granted.delta(0.9).value == pytest.approx(2 * math.exp(-(10**4) / (16 * math.e)))
 
 
+def test_the_closed_form_has_the_logarithm_of_both_sides_and_one_side_would_do():
+    """ln(4/delta) in the formula, ln(2/delta) in its condition; a constant of 1 is refuted."""
+    local, reports, delta = 1.0, 10_000, 1e-6
+    growth = math.exp(local)
+
+    def formula(constant, sides):
+        bracket = constant * math.sqrt(growth * math.log(sides / delta) / reports)
+        return math.log1p(math.tanh(local / 2) * (bracket + 8 * growth / reports))
+
+    rounds = Composition.repeat(ShuffledDP(local, reports), 1)
+    summed = bound("clones-numerical").on(rounds).epsilon(delta).upper
+    printed = bound("clones-closed-form").on(rounds).epsilon(delta).value
+    assert printed == pytest.approx(formula(8, 4), rel=1e-12)
+    assert summed < formula(8, 2) < printed
+    assert [round(each, 4) for each in (summed, formula(8, 2), printed)] == [0.053, 0.2096, 0.214]
+    assert formula(1, 4) < summed
+
+
 def test_several_rounds_are_above_the_pair_composed_and_close_to_it():
     rounds = 4
     composed = compose_laws([(blurred(9), rounds)])

@@ -16,13 +16,13 @@ from simulator.theory import (
     PoissonSubsampledLaw,
     PureDP,
     SubsampledDP,
+    amplified_by_sampling,
     bound,
     bounds_for,
     compose_laws,
     parse_guarantee,
     randomized_response,
     sampled_with_replacement,
-    subsampled,
 )
 
 ODDS, RATE = 3, Fraction(1, 5)
@@ -42,7 +42,9 @@ def delta(first, second, ratio):
 def test_sampled_randomized_response_attains_the_pure_theorem():
     reached = max(max(p / q, q / p) for p, q in zip(WITHOUT, SAMPLED))
     assert reached == 1 + RATE * (ODDS - 1)
-    assert subsampled(PureDP(EPSILON), float(RATE)).epsilon == pytest.approx(AMPLIFIED, rel=1e-14)
+    assert amplified_by_sampling(PureDP(EPSILON), float(RATE)).epsilon == pytest.approx(
+        AMPLIFIED, rel=1e-14
+    )
     granted = ROUND.pure_epsilon
     assert AMPLIFIED <= granted <= AMPLIFIED * (1 + 1e-14)
     assert SubsampledDP(1e-300, 0.0, 1e-300).pure_epsilon > 0.0
@@ -67,7 +69,7 @@ def test_the_leaky_pair_attains_the_approximate_theorem():
     with_her = [Fraction(0), *((1 - leak) * p for p in WITHOUT[::-1]), leak]
     sampled = [(1 - RATE) * p + RATE * q for p, q in zip(without, with_her)]
     family = SubsampledDP(EPSILON, float(leak), float(RATE))
-    promised = subsampled(ApproxDP(EPSILON, float(leak)), float(RATE))
+    promised = amplified_by_sampling(ApproxDP(EPSILON, float(leak)), float(RATE))
     ratio = 1 + RATE * (ODDS - 1)
     assert delta(sampled, without, ratio) == RATE * leak
     assert promised.delta == family.leak == pytest.approx(float(RATE * leak), rel=1e-15)
@@ -110,7 +112,7 @@ def test_a_uniform_subset_attains_it_under_replace_one():
         laws.append([sum(column) / len(drawn) for column in zip(*said)])
     reached = max(max(p / q, q / p) for p, q in zip(*laws))
     assert math.log(reached) == pytest.approx(
-        subsampled(PureDP(EPSILON), float(rate)).epsilon, rel=1e-14
+        amplified_by_sampling(PureDP(EPSILON), float(rate)).epsilon, rel=1e-14
     )
 
 
@@ -145,7 +147,9 @@ def test_drawing_with_replacement_is_covered_at_any_number_of_copies(drawn, reco
 
 def test_one_draw_with_replacement_is_one_without():
     once = sampled_with_replacement(PureDP(1.0), 1, 20)
-    assert once.epsilon == pytest.approx(subsampled(PureDP(1.0), 1 / 20).epsilon, rel=1e-14)
+    assert once.epsilon == pytest.approx(
+        amplified_by_sampling(PureDP(1.0), 1 / 20).epsilon, rel=1e-14
+    )
     rare = sampled_with_replacement(PureDP(0.5), 10, 10**4, 3)
     by_hand = sum(
         math.comb(10, k) * 1e-4**k * (1 - 1e-4) ** (10 - k) * PureDP(k / 2).hockey_stick(1.5)
@@ -163,7 +167,7 @@ def test_one_draw_with_replacement_is_one_without():
 def test_every_point_of_a_curve_is_amplified_and_some_direction_attains_it(law, rate):
     sampled = PoissonSubsampledLaw(law, rate)
     for epsilon in (0.1, 0.6, 0.95):
-        promised = subsampled(ApproxDP(epsilon, law.delta(epsilon)), rate)
+        promised = amplified_by_sampling(ApproxDP(epsilon, law.delta(epsilon)), rate)
         ends = sampled.delta(promised.epsilon), sampled.reversed().delta(promised.epsilon)
         assert max(ends) == pytest.approx(promised.delta, rel=1e-9)
         assert max(ends) > promised.delta * 0.6  # of a smaller rate it would be below
@@ -209,7 +213,7 @@ def test_the_deltas_of_the_rounds_are_scaled_by_the_rate():
     assert composition.leaks == pytest.approx(1e-6, rel=1e-12)
     amplified = bound("amplified-by-sampling").on(composition)
     plain = bound("kairouz-oh-viswanath-3.3").on(
-        Composition.repeat(subsampled(ApproxDP(0.5, 1e-6), 0.1), 10)
+        Composition.repeat(amplified_by_sampling(ApproxDP(0.5, 1e-6), 0.1), 10)
     )
     assert amplified.epsilon(1e-5).value == pytest.approx(plain.epsilon(1e-5).value, rel=1e-12)
     both = bound("dominating-both-directions").on(composition).epsilon(1e-5).upper
@@ -250,4 +254,4 @@ def test_the_family_is_read_and_compared():
         with pytest.raises(InvalidInput):
             SubsampledDP(1.0, 0.0, rate)
     with pytest.raises(NotApplicable):
-        subsampled(GaussianDP(1.0), 0.5)
+        amplified_by_sampling(GaussianDP(1.0), 0.5)

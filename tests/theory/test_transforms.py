@@ -14,11 +14,11 @@ from simulator.theory import (
     LaplaceLaw,
     PureDP,
     RenyiDP,
+    amplified_by_sampling,
     compose_laws,
     group,
     parallel,
     randomized_response,
-    subsampled,
 )
 
 
@@ -103,7 +103,7 @@ def test_subsampled_epsilon_is_that_of_the_mixture(epsilon, rate):
     # Randomized response on the sample: (1 - q) P1 + q P0 against P1, largest log-ratio.
     with mpmath.workdps(400):
         exact = mpmath.log(1 + mpmath.mpf(rate) * (mpmath.exp(mpmath.mpf(epsilon)) - 1))
-    got = subsampled(PureDP(epsilon), rate).epsilon
+    got = amplified_by_sampling(PureDP(epsilon), rate).epsilon
     assert got == pytest.approx(float(exact), rel=1e-12)
 
 
@@ -112,7 +112,7 @@ def test_subsampled_delta_covers_the_mixture_of_the_leaky_pair():
     keep = 1 - delta
     p = keep / (1 + math.exp(-epsilon))
     p0, p1 = [delta, p, keep - p, 0.0], [0.0, keep - p, p, delta]
-    sampled = subsampled(ApproxDP(epsilon, delta), rate)
+    sampled = amplified_by_sampling(ApproxDP(epsilon, delta), rate)
     mixed = [rate * a + (1 - rate) * b for a, b in zip(p0, p1)]
     for first, second in ((mixed, p1), (p1, mixed)):
         reached = sum(max(0.0, a - math.exp(sampled.epsilon) * b) for a, b in zip(first, second))
@@ -124,6 +124,6 @@ def test_subsampled_delta_covers_the_mixture_of_the_leaky_pair():
 def test_nonsense_rates_and_kinds_are_refused():
     for rate in (0.0, 1.1, math.nan):
         with pytest.raises(InvalidInput):
-            subsampled(PureDP(0.1), rate)
+            amplified_by_sampling(PureDP(0.1), rate)
     with pytest.raises(NotApplicable):
-        subsampled(GaussianDP(0.1), 0.5)
+        amplified_by_sampling(GaussianDP(0.1), 0.5)

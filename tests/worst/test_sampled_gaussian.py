@@ -26,11 +26,11 @@ def found():
 
 def test_the_ends_are_those_of_the_theory(found):
     law = PoissonSubsampledLaw(GaussianLaw(1.0 / SIGMA), RATE)
-    theory = menu_delta((law, law.reversed()), ROUNDS, EPSILON, work=1e6)
+    theory = menu_delta((((law, law.reversed()), ROUNDS),), EPSILON, work=1e6)
     assert found.delta.lower <= theory.upper
     assert theory.lower <= found.delta.upper
     for alone in (law, law.reversed()):  # a fixed direction is seen to fall short
-        assert menu_delta((alone,), ROUNDS, EPSILON, work=1e6).upper < found.delta.lower
+        assert menu_delta((((alone,), ROUNDS),), EPSILON, work=1e6).upper < found.delta.lower
 
 
 def test_the_policy_has_the_lower_end(found):

@@ -15,26 +15,32 @@ from typing import Any, NamedTuple
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import end, number, print_json, print_table, say
+from simulator.doors.cli.output import note, number, print_json, print_table, say
 from simulator.foundations.strangers import read_text
-from simulator.foundations.wording import count_of
-from simulator.theory.bounds.comparison import Row
+from simulator.foundations.wording import count_of, exactly, rounded
+from simulator.theory.bounds.base import ANY
+from simulator.theory.bounds.comparison import Row, Rows
+from simulator.theory.bracket import WHAT_IT_IS
 from simulator.theory.events import read_account
 from simulator.theory.events.named import NamedRounds, compare, read_rounds
 
 PICTURE_DELTAS = tuple(10.0**-exponent for exponent in range(1, 13))
 """The deltas at which a picture has epsilon."""
 
-Evaluate = Callable[..., Sequence[Row]]
+Evaluate = Callable[..., Rows]
 """``evaluate(delta=..., epsilon=...)``, of which one is None, returns the rows of the table."""
 
 
 class Composite(NamedTuple):
-    """Rounds to be evaluated: what they are, how many (None of a file), and their rows."""
+    """Rounds to be evaluated: what they are, how many (None of a file), and their rows.
+
+    With ``named`` the rows are those of named bounds.
+    """
 
     what: str
     rounds: int | None
     evaluate: Evaluate
+    named: bool
 
 
 @click.command(cls=options.CommandOfMechanisms)
@@ -106,7 +112,7 @@ def bounds(
 
     Prints a table sorted by tightness. An upper bound is never below the truth; an approximation
     may be. Columns lower and upper enclose the bound, rounding included: an exact row is exact to
-    their distance.
+    their distance. "Who plays" is the adversary whose game a number is about.
     """
     if delta is not None and epsilon is not None:
         raise click.UsageError("give --delta or --epsilon, not both")
@@ -120,7 +126,7 @@ def bounds(
             raise click.UsageError("--event has all rounds: leave out MECHANISM and --rounds")
         account = read_account(read_text(event))
         title = f"{event} under {account.relation}"
-        compositions = [Composite(title, None, partial(account.compare, **how))]
+        compositions = [Composite(title, None, partial(account.compare, **how), bool(names))]
     elif not mechanisms:
         raise click.UsageError("give a mechanism, as laplace:0.1, or --event FILE")
     else:
@@ -130,7 +136,7 @@ def bounds(
         compositions = [composite(played, how) for played in games]
     at = "delta" if epsilon is None else "epsilon"
     answers = [
-        GridPoint(one, at, point, list(one.evaluate(**question)))
+        GridPoint(one, at, point, one.evaluate(**question))
         for one in compositions
         for point, question in questions(delta, epsilon)
     ]
@@ -145,6 +151,8 @@ def bounds(
         for place, each in enumerate(answers):
             say(end="\n" if place else "")
             print_answers(each, tolerance)
+    for reason in dict.fromkeys(reason for each in answers for reason in each.rows.refused):
+        note(reason)
 
 
 def grid(mechanisms: Sequence[str], rounds: tuple[int, ...] | None) -> list[list[NamedRounds]]:
@@ -167,7 +175,7 @@ def composite(played: Sequence[NamedRounds], how: dict[str, Any]) -> Composite:
         what = str(played[0].term)
     else:
         what = f"{count_of(total, 'round')} of {played[0].term}"
-    return Composite(what, total, partial(compare, *played, **how))
+    return Composite(what, total, partial(compare, *played, **how), bool(how["names"]))
 
 
 class GridPoint(NamedTuple):
@@ -176,7 +184,12 @@ class GridPoint(NamedTuple):
     of: Composite
     at: str
     point: float
-    rows: list[Row]
+    rows: Rows
+
+    @property
+    def groups(self) -> list[list[Row]]:
+        """The rows that state one number together, unless bounds were named."""
+        return [[row] for row in self.rows] if self.of.named else self.rows.joined()
 
     @property
     def wanted(self) -> str:
@@ -191,6 +204,7 @@ class GridPoint(NamedTuple):
             | {
                 "name": row.name,
                 "kind": row.kind,
+                "adversary": row.adversary,
                 self.wanted: row.answer.value,
                 "lower": row.answer.lower,
                 "upper": row.answer.upper,
@@ -213,7 +227,8 @@ def questions(
 def print_csv(answers: Sequence[GridPoint]) -> None:
     """Print one line for each bound at each point."""
     table = io.StringIO()
-    columns = ("rounds", "delta", "epsilon", "lower", "upper", "name", "kind", "source")
+    numbers = ("rounds", "delta", "epsilon", "lower", "upper")
+    columns = (*numbers, "name", "kind", "adversary", "source")
     writer = csv.DictWriter(table, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(row for each in answers for row in each.as_dicts())
@@ -221,22 +236,25 @@ def print_csv(answers: Sequence[GridPoint]) -> None:
 
 
 def print_answers(answers: GridPoint, tolerance: float | None) -> None:
-    """Print the rows at one point as a table."""
+    """Print the rows at one point as a table, those that state one number as one."""
     # enough digits to show the width that --tolerance sets
     digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
-        f"{answers.wanted} of {answers.of.what} at {answers.at} = {number(answers.point)}",
-        ("bound", "kind", answers.wanted, "lower", "upper", "source"),
+        f"{answers.wanted} of {answers.of.what} at {answers.at} = {exactly(answers.point)}",
+        ("bound", "who plays", "what it is", answers.wanted, "lower", "upper", "source"),
         [
             (
                 row.name,
-                row.kind,
+                row.adversary,
+                WHAT_IT_IS[row.kind],
                 number(row.answer.value, digits),
-                end(row.answer.lower, ROUND_FLOOR, digits),
-                end(row.answer.upper, ROUND_CEILING, digits),
-                row.source,
+                rounded(row.answer.lower, ROUND_FLOOR, digits),
+                rounded(row.answer.upper, ROUND_CEILING, digits),
+                "; the same number: ".join(
+                    [row.source, *([", ".join(other.name for other in same)] if same else [])]
+                ),
             )
-            for row in answers.rows
+            for row, *same in answers.groups
         ],
         right=(answers.wanted, "lower", "upper"),
     )
@@ -245,14 +263,18 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
 
 
 def two_games(answers: GridPoint) -> str:
-    """One line that says which of two rows other accountants print, and who pays the other one."""
-    rows = {row.kind if row.kind == "fixed-pair" else row.name: row for row in answers.rows}
-    if not {"fixed-pair", "any-direction"} <= rows.keys():
+    """One line that says which row other accountants print, and what another adversary gets."""
+    fixed = [row for row in answers.rows if row.kind == "fixed-pair"]
+    free = [row for row in answers.rows if row.adversary == ANY and row.kind in ("exact", "upper")]
+    if not (fixed and free):
         return ""
-    fixed, turning = (number(rows[key].answer.upper, 6) for key in ("fixed-pair", "any-direction"))
+    best = min(free, key=lambda row: row.answer.upper)
+    pair = number(fixed[0].answer.value, 6)
+    turning = rounded(best.answer.upper, ROUND_CEILING, 6)
     return (
-        f"Accountants such as dp_accounting print {fixed} (the same pair in every round); who "
-        f"exchanges the two databases from round to round gets {turning}."
+        f"Accountants such as Opacus and dp_accounting print {pair} (the same pair in every "
+        "round); an adversary who exchanges the two databases from round to round gets "
+        f"{'' if best.kind == 'exact' else 'at most '}{turning} ({best.name})."
     )
 
 

@@ -16,13 +16,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.wording import printable
+from simulator.foundations.wording import printable, rounded
 from simulator.runner.prompt_exit import standing_for_all
 
 if TYPE_CHECKING:
@@ -127,13 +127,6 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def end(value: float, rounding: str, digits: int = 8) -> str:
-    """A certified end as text, with 15 digits at most, rounded so that it stays certified."""
-    if not math.isfinite(value):
-        return number(value, digits)
-    return number(float(Context(prec=digits, rounding=rounding).create_decimal(value)), digits)
-
-
 def certain(bracket: Bracket) -> str:
     """``[lower, upper]`` of a bracket, rounded so that both ends stay certified."""
-    return f"[{end(bracket.lower, ROUND_FLOOR)}, {end(bracket.upper, ROUND_CEILING)}]"
+    return f"[{rounded(bracket.lower, ROUND_FLOOR)}, {rounded(bracket.upper, ROUND_CEILING)}]"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import end, number, print_json, print_table, say
+from simulator.doors.cli.output import number, print_json, print_table, say
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.wording import count_of
+from simulator.foundations.wording import count_of, rounded
 
 if TYPE_CHECKING:
     from simulator.analysis.result import Result
@@ -181,7 +181,7 @@ def widened(summary: dict[str, Any]) -> str:
     """One line on how much wider the intervals are, at most, because losses were binned."""
     points = [point for each in summary["experiments"].values() for point in each["points"]]
     tail, delta = (
-        end(max(point[what].get("widened", 0.0) for point in points), ROUND_CEILING, 2)
+        rounded(max(point[what].get("widened", 0.0) for point in points), ROUND_CEILING, 2)
         for what in ("tail", "delta")
     )
     return (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import end, number, print_json, print_labelled, print_table, say
+from simulator.doors.cli.output import number, print_json, print_labelled, print_table, say
+from simulator.foundations.wording import rounded
 
 if TYPE_CHECKING:
     from simulator.teaching.games import GameOutcome, JudgedRow, Variant
@@ -97,8 +98,8 @@ def row_of(each: JudgedRow) -> list[str]:
     """The cells of a row."""
     row = each.row
     slack = f", {number(each.slack)} times" if each.slack and row.stated else ""
-    lower = "" if row.stated else end(row.lower, "ROUND_FLOOR", 6)
-    upper = end(row.upper, "ROUND_CEILING", 6)
+    lower = "" if row.stated else rounded(row.lower, "ROUND_FLOOR", 6)
+    upper = rounded(row.upper, "ROUND_CEILING", 6)
     return [row.what, str(row.kind), lower, upper, f"{each.standing}{slack}", row.source]
 
 

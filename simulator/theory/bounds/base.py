@@ -25,6 +25,10 @@ _UNDERFLOW = 1e-307
 _MOST_COMPOSED, _LARGEST_SPREAD = 10**6, 6e4
 _SMALLEST_SQUARED = 1e-145  # the square of a smaller number loses digits
 
+ANY = "any adversary"
+SAME_PAIR = "the same pair in every round"
+"""Who plays: an adversary free to choose anew in every round, or one who keeps to one pair."""
+
 
 class Bound(ABC):
     """One theorem on adaptive composition.
@@ -39,6 +43,8 @@ class Bound(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
+    adversary: ClassVar[str] = ANY
+    """Whose game the number is about."""
     costly: ClassVar[bool] = False  # takes a tenth of a second or more per evaluation
     leak_rule: ClassVar[LeakRule] = ONE_LEAK
     of_tail: ClassVar[bool] = False

@@ -122,6 +122,7 @@ class BoundedRangeNonAdaptive(Bound):
     name = "bounded-range-non-adaptive"
     source = "Dong, Durfee and Rogers 2020, Section 5"
     kind = "lower"
+    adversary = "one who ignores the answers"
 
     def _why_not(self, core: Composition) -> str | None:
         if (reason := _needs_one_range(core)) is not None:

@@ -22,8 +22,9 @@ from simulator.theory.pld.distribution import compose_laws
 
 Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
-_TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
-"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target."""
+_COARSE, _FINE = 1e-2, (1e-6, 1e-8)
+"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target: a
+coarse one while candidates are narrowed, then fine ones. In between, composing takes no less."""
 
 _SHARES = (1 / 16, 1 / 4, 1.0)
 """Shares of the recursion's work, tried in turn where the direction is chosen in every round."""
@@ -31,8 +32,12 @@ _SHARES = (1 / 16, 1 / 4, 1.0)
 _CLEAR = 5.0
 """A bracket farther than this many of its widths from the target needs no finer tolerance."""
 
-_FARTHEST = 64
-"""How many candidates are tried to find one that certainly misses the target."""
+_NARROWED = 0.5
+"""A finer tolerance narrows a bracket by this at least, or no finer one is tried."""
+
+_DISTANCES = (0, 1, 2, 3, *(2**n for n in range(2, 12)))
+"""How far beyond the last candidate one that certainly misses the target is looked for: the ends
+may be wider than a candidate's step."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +97,9 @@ class Calibrated:
     epsilon : certified ends at the target delta, in the worse direction.
     any_direction : whether the adversary may exchange the databases in every round; otherwise
         they are a fixed pair, in either order.
-    beyond, beyond_epsilon : the nearest candidate on the other side whose certified lower end
-        exceeds the target, and its ends; None where all of the range meets it.
+    beyond, beyond_epsilon : a candidate on the other side whose certified lower end exceeds the
+        target, the next one where the ends are narrow, and its ends; None where all of the range
+        meets it.
     """
 
     name: str
@@ -150,6 +156,7 @@ class _Search:
     _: KW_ONLY
     any_direction: bool = False
     seen: dict[int, Bracket] = field(default_factory=dict)
+    idle: set[tuple[bool, float]] = field(default_factory=set)
 
     def found(self) -> Calibrated:
         """Find two candidates around the target, narrow them, and certify both."""
@@ -208,9 +215,7 @@ class _Search:
         if bad is None:
             return self._result(good, None, None)
         away = 1 if bad > good else -1
-        # the ends of the game are wider than a candidate's step
-        distances = [0, *(2**n for n in range(12))] if self.any_direction else range(_FARTHEST)
-        for distance in distances:
+        for distance in _DISTANCES:
             beyond, other = bad + away * distance, self._ends(bad + away * distance)
             if other.lower > self.epsilon:
                 return self._result(good, self.scale.candidate(beyond), other)
@@ -254,28 +259,43 @@ class _Search:
         if self.any_direction and any(law.reversed() != law for law, _ in laws):
             yield self._any_way(laws, final)
             return
-        for exchanged in (True, False):
-            yield self._one_way(laws, exchanged, _TOLERANCES[2:] if final else _TOLERANCES)
+        fine = final and (True, _FINE[0]) not in self.idle
+        one = self._one_way(laws, True, _FINE if fine else (_COARSE, *_FINE))
+        yield one
+        yield self._one_way(laws, False, (_COARSE, *_FINE), seen=one.lower)
 
     def _any_way(self, laws: Rounds, final: bool) -> Bracket:
         """Ends of epsilon where the direction is chosen in every round."""
         ((law, count),) = laws
         for share in _SHARES[-1:] if final else _SHARES:
             work = min(max(share * WORK, LEAST_POINTS * count), WORK)
-            found = menu_epsilon((law, law.reversed()), count, self.delta, work)
+            found = menu_epsilon((((law, law.reversed()), count),), self.delta, work)
             if max(found.lower - self.epsilon, self.epsilon - found.upper) > _CLEAR * found.width:
                 break
         return found
 
     def _one_way(
-        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = _TOLERANCES
+        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float], *, seen: float = 0.0
     ) -> Bracket:
-        """Ends of epsilon in one direction, narrow enough to show their side and distance."""
+        """Ends of epsilon in one direction, narrow enough to show their side and distance.
+
+        They stay wider where a finer tolerance does not narrow them, which ``idle`` remembers for
+        other candidates, or where they are below a lower end ``seen`` in the other direction.
+        """
+        found = Bracket(0.0, math.inf)
         if exchanged:
             laws = [(law.reversed(), count) for law, count in laws]
         for tolerance in tolerances:
-            found = compose_laws(laws, tolerance).epsilon(self.delta)
+            if (exchanged, tolerance) in self.idle:
+                continue
+            before = found.width
+            found = found.meet(compose_laws(laws, tolerance).epsilon(self.delta))
             away = max(found.lower - self.epsilon, self.epsilon - found.upper)
-            if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _TOLERANCES[2]):
+            if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _FINE[0]):
+                break
+            if found.upper <= seen:
+                break
+            if found.width > _NARROWED * before:
+                self.idle.update((exchanged, each) for each in tolerances if each <= tolerance)
                 break
         return found

@@ -10,8 +10,8 @@ from __future__ import annotations
 import difflib
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.frames import Tabular
 from simulator.foundations.stages import in_stages
 from simulator.foundations.validation import finite, nonnegative
-from simulator.theory.bounds.base import Bound, BoundOnComposition
+from simulator.theory.bounds.base import ANY, SAME_PAIR, Bound, BoundOnComposition
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -43,33 +43,63 @@ SAMPLED_SPREAD = 2000.0
 """TRUTH_SPREAD for a mechanism on a sample, whose loss is put on a grid."""
 _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
-_FIXED = "exact where the same database holds the record in every round, else a lower end"
+_SAME_NUMBER = 1e-9
+"""Relative distance of two bounds that are one formula, evaluated in two ways."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """The bracket of one bound: the epsilon at a delta, or the delta at an epsilon."""
+    """The bracket of one bound: the epsilon at a delta, or the delta at an epsilon.
+
+    ``adversary`` is the one whose game the number is about. A row is ``exact`` for any adversary
+    of the mechanism, and for nothing less.
+    """
 
     name: str
     kind: Kind
     answer: Bracket
     source: str
+    _: KW_ONLY
     seconds: float
+    adversary: str = ANY
 
 
 class Rows(list[Row], Tabular):
-    """The rows of a comparison, with their table."""
+    """The rows of a comparison, with their table; ``refused`` says why named ones are missing."""
+
+    def __init__(self, rows: Iterable[Row] = (), refused: Iterable[str] = ()) -> None:
+        super().__init__(rows)
+        self.refused = tuple(refused)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The bound, what it is, its value, the ends, and the source."""
+        """The bound, what it is and of whose game, its value, the ends, and the source."""
         return {
             "bound": np.array([row.name for row in self], dtype=np.str_),
             "kind": np.array([row.kind for row in self], dtype=np.str_),
+            "adversary": np.array([row.adversary for row in self], dtype=np.str_),
             "value": np.array([row.answer.value for row in self], dtype=np.float64),
             "lower": np.array([row.answer.lower for row in self], dtype=np.float64),
             "upper": np.array([row.answer.upper for row in self], dtype=np.float64),
             "source": np.array([row.source for row in self], dtype=np.str_),
         }
+
+    def joined(self) -> list[list[Row]]:
+        """The rows in groups that state one number about one game, the narrowest row first.
+
+        All exact rows are one number. Others are where their values agree to nine digits.
+        """
+        groups: list[list[Row]] = []
+        for row in self:
+            for group in groups:
+                other = group[0]
+                apart = abs(row.answer.value - other.answer.value)
+                near = apart <= _SAME_NUMBER * abs(other.answer.value) or row.kind == "exact"
+                if near and (row.kind, row.adversary) == (other.kind, other.adversary):
+                    group.append(row)
+                    break
+            else:
+                groups.append([row])
+        return [sorted(group, key=lambda row: row.answer.width) for group in groups]
 
 
 Compute = Callable[[], Row]
@@ -160,7 +190,8 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
     answer, kind = question.theorem(bound.on(composition)), bound.kind
     if kind in ("exact", "upper") and not attained:
         kind, answer = "upper", Bracket(0.0, answer.upper)
-    return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return Row(bound.name, kind, answer, bound.source, seconds=seconds, adversary=bound.adversary)
 
 
 def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | None = None) -> Row:
@@ -182,16 +213,19 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
             f"{answer.width / answer.upper:.2g}"
         )
     kind: Kind = "fixed-pair" if both else "exact"
-    source = f"{_TRUTH_SOURCE}; {_FIXED}" if both else _TRUTH_SOURCE
+    adversary = SAME_PAIR if both else ANY
+    source = _TRUTH_SOURCE
     if answer.width > aim * answer.upper:
         source += f"; the ends are {answer.width / answer.upper:.2g} apart, relatively"
-    return Row(TRUTH, kind, answer, source, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return Row(TRUTH, kind, answer, source, seconds=seconds, adversary=adversary)
 
 
 def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> Rows:
     """The rows of these names, or of all bounds that apply, sorted by tightness.
 
-    Raises InvalidInput for an unknown name, NotApplicable where a named one, or none, applies.
+    Where some of several named ones do not apply, ``refused`` has the reasons. Raises InvalidInput
+    for an unknown name, NotApplicable where none of them applies.
     """
     known = theorems | {TRUTH: truth}
     for name in names:
@@ -203,12 +237,11 @@ def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] =
         try:
             rows.append(compute())
         except NotApplicable as error:
-            if names:
-                raise
             refusals.append(error)
     if not rows:
         raise refusals[-1]  # the truth is the last
-    return Rows(sorted(rows, key=lambda row: row.answer.value))
+    refused = map(str, refusals) if names else ()
+    return Rows(sorted(rows, key=lambda row: row.answer.value), refused)
 
 
 def check_reach(rounds: Laws) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
@@ -15,26 +15,42 @@ from simulator.theory.parameters import count
 
 @dataclass(frozen=True)
 class Composition:
-    """The guarantees of all rounds, with their counts; no bound depends on the order of rounds.
+    """The guarantees of all rounds, with their counts.
 
     Made by :meth:`of` or :meth:`repeat`; ``+`` joins two.
+
+    Attributes
+    ----------
+    parts : each guarantee once, with the number of its rounds.
+    in_turn : the rounds in the order in which they were given, or None where that is not known.
+        It is not compared: of all bounds, ``any-direction`` alone depends on it.
     """
 
     parts: tuple[tuple[Guarantee, int], ...]
+    in_turn: tuple[tuple[Guarantee, int], ...] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     @classmethod
     def of(cls, *parts: tuple[Guarantee | str, int]) -> Composition:
         """``Composition.of((PureDP(0.1), 500), ("pure:0.2", 300))``; raises InvalidInput."""
         counts: Counter[Guarantee] = Counter()
+        in_turn: list[tuple[Guarantee, int]] = []
         for guarantee, rounds in parts:
             if isinstance(guarantee, str):
                 guarantee = parse_guarantee(guarantee)
             if not isinstance(guarantee, Guarantee):
                 raise InvalidInput(f"a round has a guarantee, as PureDP(0.1), not {guarantee!r}")
-            counts[guarantee] += count("rounds", rounds)
+            rounds = count("rounds", rounds)
+            counts[guarantee] += rounds
+            if in_turn and in_turn[-1][0] == guarantee:
+                in_turn[-1] = guarantee, in_turn[-1][1] + rounds
+            else:
+                in_turn.append((guarantee, rounds))
         if not counts:
             raise InvalidInput("a composition needs at least one round")
-        return cls(tuple(sorted(counts.items(), key=lambda part: str(part[0]))))
+        counted = sorted(counts.items(), key=lambda part: str(part[0]))
+        return cls(tuple(counted), tuple(in_turn))
 
     @classmethod
     def repeat(cls, guarantee: Guarantee | str, rounds: int) -> Composition:
@@ -42,7 +58,9 @@ class Composition:
         return cls.of((guarantee, rounds))
 
     def __add__(self, other: Composition) -> Composition:
-        return Composition.of(*self.parts, *other.parts)
+        if self.in_turn is None or other.in_turn is None:
+            return Composition.of(*self.parts, *other.parts).unordered
+        return Composition.of(*self.in_turn, *other.in_turn)
 
     def __iter__(self) -> Iterator[tuple[Guarantee, int]]:
         return iter(self.parts)
@@ -70,7 +88,15 @@ class Composition:
     @property
     def core(self) -> Composition:
         """The rounds conditioned on no round revealing its record outright (delta = 0)."""
-        return Composition.of(*((guarantee.core, rounds) for guarantee, rounds in self.parts))
+        found = Composition.of(
+            *((each.core, rounds) for each, rounds in self.in_turn or self.parts)
+        )
+        return found if self.in_turn else found.unordered
+
+    @property
+    def unordered(self) -> Composition:
+        """The same rounds in an order that is not known."""
+        return replace(self, in_turn=None)
 
     @property
     def log_kept(self) -> float:

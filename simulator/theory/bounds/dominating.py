@@ -9,9 +9,16 @@ from operator import attrgetter
 from typing import ClassVar
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.bounds.base import Bound, unlike
+from simulator.theory.bounds.base import SAME_PAIR, Bound, unlike
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.bounds.menu_recursion import LEAST_POINTS, WORK, menu_delta, menu_epsilon
+from simulator.theory.bounds.menu_recursion import (
+    LEAST_POINTS,
+    WORK,
+    Menu,
+    Stages,
+    menu_delta,
+    menu_epsilon,
+)
 from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.dominated import DominatedFamily
 from simulator.theory.guarantees.interface import Guarantee
@@ -84,6 +91,7 @@ class OneDirection(DominatingPairs):
     name = "one-direction"
     source = "Zhu, Dong and Wang 2022, Theorem 11 (attained on one record)"
     kind = "lower"
+    adversary = SAME_PAIR
 
     def why_not(self, composition: Composition) -> str | None:
         """The condition that fails: a delta that leaks has no pair, or one of both directions."""
@@ -103,44 +111,50 @@ class OneDirection(DominatingPairs):
 class AnyDirection(Bound):
     """The adversary chooses in every round anew which database holds the record.
 
-    The best choice after each loss, by backward recursion over both pairs, with both ends.
+    The best choice after each loss, by backward recursion over both pairs, with both ends. Rounds
+    of several noises and rates are played in the order in which the composition has them.
     """
 
     name = "any-direction"
-    source = (
-        "Zhu, Dong and Wang 2022, Theorem 11, for each round (recursion; enclosed from both sides)"
-    )
+    source = "Zhu, Dong and Wang 2022, Theorem 11, in each round as they come (recursion; enclosed)"
     kind: ClassVar[Kind] = "exact"
     costly = True
 
     def _why_not(self, core: Composition) -> str | None:
-        if not core.consists_of(SubsampledGaussianDP):
-            return "every round must be Gaussian noise on a Poisson sample"
-        if len(core.parts) > 1:
-            return "every round must have the same noise and rate"
-        ((guarantee, rounds),) = core.parts
-        if guarantee.worst_law is not None:
+        if all(guarantee.worst_law is not None for guarantee, _ in core):
             return "every round's family has a worst pair"
+        if reason := unlike(
+            core,
+            lambda each: each.worst_law is not None or isinstance(each, SubsampledGaussianDP),
+            "every round must be Gaussian noise on a Poisson sample, or have a worst pair, "
+            "unlike {}",
+        ):
+            return reason
+        if core.in_turn is None and len(core.parts) > 1:
+            return "the value depends on the order of the rounds, and several kinds alternate"
         most = WORK / LEAST_POINTS
-        return f"at most {most:.0f} rounds are enclosed" if rounds > most else None
+        return f"at most {most:.0f} rounds are enclosed" if core.rounds > most else None
 
-    def _menu(self, core: Composition) -> tuple[tuple[PrivacyLossLaw, ...], int]:
-        ((guarantee, rounds),) = core.parts
-        law = _attained(guarantee)
-        assert law is not None  # the condition was checked
-        return (law, law.reversed()), rounds
+    def _stages(self, core: Composition) -> Stages:
+        stages: list[tuple[Menu, int]] = []
+        for guarantee, rounds in core.in_turn or core.parts:
+            law = _attained(guarantee)
+            assert law is not None  # the condition was checked
+            reverse = () if guarantee.worst_law is not None else (law.reversed(),)
+            stages.append(((law, *reverse), rounds))
+        return tuple(stages)
 
     def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         if math.isinf(epsilon):
             return Bracket(0.0, 0.0)
         if core.rounds == 1:
             return largest_delta(OneDirection()._composed(core), epsilon)
-        return menu_delta(*self._menu(core), epsilon)
+        return menu_delta(self._stages(core), epsilon)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         if core.rounds == 1:
             return Bracket.largest(one.epsilon(delta) for one in OneDirection()._composed(core))
-        return menu_epsilon(*self._menu(core), delta)
+        return menu_epsilon(self._stages(core), delta)
 
 
 _worst, _dominating = attrgetter("worst_law"), attrgetter("dominating_law")

@@ -108,6 +108,7 @@ class GaussianInZCDP(_ByMu):
     name = "gaussian-in-zcdp"
     source = "Bun and Steinke 2016, Proposition 1.6; Balle and Wang 2018, Theorem 8"
     kind = "lower"
+    adversary = "one with Gaussian noise"
 
     def _why_not(self, core: Composition) -> str | None:
         zcdp = core.consists_of(ZCDP)

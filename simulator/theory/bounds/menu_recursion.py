@@ -1,13 +1,14 @@
 """The best adaptive choice among several pairs in every round, by backward recursion, enclosed.
 
-With t rounds left and e of the budget epsilon to go, an adversary who may pick any pair of a menu
-reaches at most
+With t rounds left and e of the budget epsilon to go, an adversary who may pick any pair of the
+round's menu reaches at most
 
     V_t(e) = max over the menu of E[V_{t-1}(e - L)],   V_0(e) = (1 - exp(e))_+,
 
-where L is the pair's privacy loss under P0: delta(epsilon) of the menu is V_k(epsilon). A family in
-which each pair is below one of the menu, in the order of hockey-stick curves, has the same value:
-V_{t-1} is convex and falls in x = e^e, and so a mixture of the curves' kinks.
+where L is the pair's privacy loss under P0: delta(epsilon) of the menus is V_k(epsilon). Families
+in which each pair is below one of the menu, in the order of hockey-stick curves, have the same
+value: V_{t-1} is convex and falls in x = e^e, and so a mixture of the curves' kinks. Rounds of
+several menus are played in a fixed order, on which the value depends.
 
 - Upper end: between lattice points V is below its chord in x, so each cell's mass goes to the
   cell's ends, keeping its masses under P0 and P1 (:mod:`simulator.theory.pld.grid_laws`).
@@ -27,6 +28,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 import scipy
@@ -41,8 +43,11 @@ from simulator.theory.outward import UNIT
 from simulator.theory.pld.grid_laws import Points, enclosing_grid_laws, losses_at, round_step
 from simulator.theory.pld.windowed import log_largest_weight
 
+T = TypeVar("T")
 Menu = tuple[PrivacyLossLaw, ...]
-"""The laws of the pairs that the adversary may choose from, the same ones in every round."""
+"""The laws of the pairs that the adversary may choose from in a round."""
+Stages = tuple[tuple[Menu, int], ...]
+"""Menus with their numbers of rounds, in the order of play."""
 
 WORK = 4e7
 """Rounds times points: about five seconds."""
@@ -57,21 +62,21 @@ _THETAS = np.geomspace(1e-4, 1e4, 241)
 _FIRST_ANCHOR, _APART = 1e-3, 1e-4  # the deltas at which lattices are centred, and their ratio
 
 
-def menu_delta(menu: Menu, rounds: int, epsilon: float, work: float = WORK) -> Bracket:
-    """Ends of delta at ``epsilon`` >= 0 of any adaptive choice from the menu.
+def menu_delta(stages: Stages, epsilon: float, work: float = WORK) -> Bracket:
+    """Ends of delta at ``epsilon`` >= 0 of any adaptive choice from the menus.
 
     ``work`` is rounds times points of the lattice, at most. Raises NotApplicable where the lattice
     would be too coarse for the rounds, or would not hold their losses.
     """
-    if epsilon >= rounds * max(_largest(law) for law in menu):
+    if epsilon >= math.fsum(rounds * max(map(_largest, menu)) for menu, rounds in stages):
         return Bracket(0.0, 0.0)
-    lattice = Lattice.at_epsilon(menu, rounds, epsilon, work)
-    curve = enclosed_value(menu, rounds, lattice)
+    lattice = Lattice.at_epsilon(stages, epsilon, work)
+    curve = enclosed_value(stages, lattice)
     here = round((epsilon - lattice.offset) / lattice.step) - lattice.first
     return Bracket(float(curve.lower[here]), float(curve.upper[here]))
 
 
-def menu_epsilon(menu: Menu, rounds: int, delta: float, work: float = WORK) -> Bracket:
+def menu_epsilon(stages: Stages, delta: float, work: float = WORK) -> Bracket:
     """Ends of the least epsilon >= 0 at ``delta`` > 0; see :func:`menu_delta`.
 
     Deltas within two decades of each other share a lattice, hence a recursion: a lattice serves
@@ -81,8 +86,8 @@ def menu_epsilon(menu: Menu, rounds: int, delta: float, work: float = WORK) -> B
         raise NotApplicable(f"a delta of {delta!r} is below the recursion's reach")
     anchor = max(0, round(math.log(delta / _FIRST_ANCHOR) / math.log(_APART)))
     centre = max(_FIRST_ANCHOR * _APART**anchor, math.exp(_LOWEST))
-    lattice = Lattice.at_delta(menu, rounds, centre, work)
-    low, high = enclosed_value(menu, rounds, lattice).invert(delta)
+    lattice = Lattice.at_delta(stages, centre, work)
+    low, high = enclosed_value(stages, lattice).invert(delta)
     return Bracket(max(0.0, low), max(0.0, high))
 
 
@@ -106,45 +111,34 @@ class Lattice:
     reach: tuple[float, float]
 
     @classmethod
-    def at_epsilon(cls, menu: Menu, rounds: int, epsilon: float, work: float) -> Lattice:
+    def at_epsilon(cls, stages: Stages, epsilon: float, work: float) -> Lattice:
         """Return a lattice through ``epsilon``."""
-        exponents = rounds * _most_log_mgf(menu, _THETAS) - _THETAS * epsilon + _log_weights()
+        exponents = _most_log_mgf(stages, _THETAS) - _THETAS * epsilon + _log_weights()
         best = int(np.argmin(np.where(exponents < _LOWEST, 0.0, exponents)))
         theta, log_delta = float(_THETAS[best]), min(float(exponents[best]), 0.0)
-        place = cls._around(
-            menu, rounds, epsilon=epsilon, theta=theta, log_delta=log_delta, work=work
-        )
+        place = cls._around(stages, epsilon=epsilon, theta=theta, log_delta=log_delta, work=work)
         return replace(place, offset=epsilon - place.step * round(epsilon / place.step))
 
     @classmethod
-    def at_delta(cls, menu: Menu, rounds: int, delta: float, work: float) -> Lattice:
+    def at_delta(cls, stages: Stages, delta: float, work: float) -> Lattice:
         """Return a lattice around the epsilon of ``delta``."""
         log_delta = math.log(delta)
-        ends = (rounds * _most_log_mgf(menu, _THETAS) + _log_weights() - log_delta) / _THETAS
+        ends = (_most_log_mgf(stages, _THETAS) + _log_weights() - log_delta) / _THETAS
         best = int(np.argmin(ends))
         epsilon = max(float(ends[best]), 0.0)
         theta = float(_THETAS[best])
-        return cls._around(
-            menu, rounds, epsilon=epsilon, theta=theta, log_delta=log_delta, work=work
-        )
+        return cls._around(stages, epsilon=epsilon, theta=theta, log_delta=log_delta, work=work)
 
     @classmethod
     def _around(
-        cls,
-        menu: Menu,
-        rounds: int,
-        *,
-        epsilon: float,
-        theta: float,
-        log_delta: float,
-        work: float,
+        cls, stages: Stages, *, epsilon: float, theta: float, log_delta: float, work: float
     ) -> Lattice:
-        missed = math.log(_MISSED)
+        missed, rounds = math.log(_MISSED), sum(count for _, count in stages)
         # Chernoff's bound on plays that go so far beyond either end and still decide anything
-        back = rounds * np.maximum(_most_log_mgf(menu, -_THETAS), 0.0) - missed
+        back = _most_log_mgf(stages, -_THETAS, least=0.0) - missed
         beyond = float((back / (_THETAS + theta)).min())
         tail = max(math.exp(log_delta + missed) / rounds, 1e-300)
-        ends = [loss_range(law, tail) for law in menu]
+        ends = [loss_range(law, tail) for menu, _ in stages for law in menu]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         length = epsilon + 2.0 * beyond + high - low
         wanted = math.sqrt(8.0 * _TOLERANCE / rounds) / theta
@@ -177,9 +171,14 @@ def _largest(law: PrivacyLossLaw) -> float:
     return law.support[1] + law.loss_error + 1e-12 * abs(law.support[1])
 
 
-def _most_log_mgf(menu: Menu, thetas: Floats) -> Floats:
+def _most_log_mgf(stages: Stages, thetas: Floats, least: float = -math.inf) -> Floats:
+    """Bound on ln E[exp(theta L)] of all rounds: the largest of each menu, at least ``least``."""
+    total = np.zeros(thetas.shape)
     with np.errstate(over="ignore"):
-        return np.asarray(np.max([law.log_mgf(thetas).real for law in menu], axis=0))
+        for menu, rounds in stages:
+            most = np.max([law.log_mgf(thetas).real for law in menu], axis=0)
+            total += rounds * np.maximum(most, least)
+    return total
 
 
 def _log_weights() -> Floats:
@@ -187,11 +186,11 @@ def _log_weights() -> Floats:
 
 
 @lru_cache(maxsize=16)
-def enclosed_value(menu: Menu, rounds: int, lattice: Lattice) -> EnclosedCurve:
-    """Lower and upper ends of V_rounds on the lattice."""
+def enclosed_value(stages: Stages, lattice: Lattice) -> EnclosedCurve:
+    """Lower and upper ends on the lattice of the value of all rounds."""
     line = _Line(lattice)
-    upper = _upper(menu, rounds, line)
-    lower = _lower(menu, rounds, line)
+    upper = _upper(stages, line)
+    lower = _lower(stages, line)
     # V falls: no end is worse than one further on. Far from the centre noise hides V.
     upper = np.minimum.accumulate(upper)
     lower = np.maximum.accumulate(lower[::-1])[::-1]
@@ -249,24 +248,32 @@ def _noise(line: _Line, before: float, size: float, kernels: Sequence[_Kernel]) 
     return kept + line.unsure * size * max(kernel.unsure for kernel in kernels)
 
 
-def _upper(menu: Menu, rounds: int, line: _Line) -> Floats:
-    kernels, slack, infinite = [], 0.0, 0.0
-    for law in menu:
-        _, above = enclosing_grid_laws(
-            law, line.step, line.lattice.reach, theta=line.theta, offset=0.0
-        )
-        masses = (above.masses + above.error) * (1.0 + line.rounding)
-        kernels.append(_Kernel(line, above.points, masses))
-        slack, infinite = max(slack, above.slack), max(infinite, above.infinite_mass)
-    slack = rounds * slack + line.rounding
-    tilt, inside, growth = line.tilt, line.inside, max(kernel.total for kernel in kernels)
+def _upper(stages: Stages, line: _Line) -> Floats:
+    menus: list[list[_Kernel]] = []
+    slack, infinite = 0.0, 0.0
+    for menu, count in stages:
+        kernels, most_slack, most_infinite = [], 0.0, 0.0
+        for law in menu:
+            _, above = enclosing_grid_laws(
+                law, line.step, line.lattice.reach, theta=line.theta, offset=0.0
+            )
+            masses = (above.masses + above.error) * (1.0 + line.rounding)
+            kernels.append(_Kernel(line, above.points, masses))
+            most_slack = max(most_slack, above.slack)
+            most_infinite = max(most_infinite, above.infinite_mass)
+        menus.append(kernels)
+        slack += count * most_slack
+        infinite += count * most_infinite
+    slack += line.rounding
+    rounds = sum(count for _, count in stages)
+    tilt, inside = line.tilt, line.inside
     left, right = slice(0, line.up), slice(line.up + line.lattice.points, None)
     nearness = np.exp(-line.step * np.arange(line.up, 0, -1))  # of x to its value at the left end
     most = math.exp(log_largest_weight(line.theta) - line.theta * line.lattice.centre)
     most *= 1.0 + line.rounding
     noise, values = 0.0, np.zeros(tilt.size)
     values[inside] = tilt[inside] * _payoff(line.inner)
-    for _ in in_stages(range(rounds), "upper end"):
+    for kernels in in_stages(_last_first(menus, stages), "upper end"):
         at_left = min(values[line.up] / tilt[line.up], 1.0)
         values[left] = tilt[left] * (1.0 - (1.0 - at_left) * nearness)
         values[right] = most
@@ -276,10 +283,10 @@ def _upper(menu: Menu, rounds: int, line: _Line) -> Floats:
         for kernel in kernels[1:]:
             np.maximum(best, kernel.mean(transform), out=best)
         values[inside] = np.clip(best, 0.0, tilt[inside])
-        most *= growth
+        most *= max(kernel.total for kernel in kernels)
     relative = (1.0 + line.rounding) * (1.0 + 16.0 * UNIT * rounds)
     found = (values[inside] + noise) / tilt[inside] * relative + UNDERFLOW
-    found = np.minimum(found + rounds * infinite, 1.0)
+    found = np.minimum(found + infinite, 1.0)
     # every loss may be larger by the slack: V there is below its chord
     share = -math.expm1(-slack) / -math.expm1(-line.step)
     found[1:] += np.maximum(found[:-1] - found[1:], 0.0) * share
@@ -287,18 +294,26 @@ def _upper(menu: Menu, rounds: int, line: _Line) -> Floats:
     return found
 
 
-def _lower(menu: Menu, rounds: int, line: _Line) -> Floats:
-    wins, gains, infinite = [], [], []
-    for law in menu:
-        points, won, gained = _nearest(law, line)
-        wins.append(_Kernel(line, points, won))
-        gains.append(_Kernel(line, points, gained))
-        infinite.append(law.infinite_mass * (1.0 - line.rounding))
+def _last_first(menus: Sequence[T], stages: Stages) -> list[T]:
+    """What belongs to the menu of each round, from the last round to the first."""
+    return [each for each, (_, count) in zip(menus[::-1], stages[::-1]) for _ in range(count)]
+
+
+def _lower(stages: Stages, line: _Line) -> Floats:
+    menus = []
+    for menu, _ in stages:
+        wins, gains, infinite = [], [], []
+        for law in menu:
+            points, won, gained = _nearest(law, line)
+            wins.append(_Kernel(line, points, won))
+            gains.append(_Kernel(line, points, gained))
+            infinite.append(law.infinite_mass * (1.0 - line.rounding))
+        menus.append((wins, gains, infinite))
     tilt, inside = line.tilt, line.inside
     a = np.where(line.budgets < 0.0, tilt, 0.0)
     b = a * np.exp(np.minimum(line.budgets, 0.0))
     noise_a = noise_b = 0.0
-    for _ in in_stages(range(rounds), "lower end"):
+    for wins, gains, infinite in in_stages(_last_first(menus, stages), "lower end"):
         noise_a = _noise(line, noise_a, line.norm(a), wins)
         noise_b = _noise(line, noise_b, line.norm(b), gains)
         of_a, of_b = (scipy.fft.rfft(each, n=line.length) for each in (a, b))
@@ -309,7 +324,7 @@ def _lower(menu: Menu, rounds: int, line: _Line) -> Floats:
             np.copyto(best_a, other_a, where=better)
             np.copyto(best_b, other_b, where=better)
         a[inside], b[inside] = best_a, best_b
-    wrong = line.rounding + 16.0 * UNIT * rounds
+    wrong = line.rounding + 16.0 * UNIT * sum(count for _, count in stages)
     won = a[inside] * (1.0 - wrong) - b[inside] * (1.0 + wrong)
     return np.asarray(np.clip((won - noise_a - noise_b) / tilt[inside], 0.0, 1.0) * (1.0 - wrong))
 

@@ -107,6 +107,7 @@ class ShuffledResponses(Bound):
     name = "shuffled-randomized-response"
     source = "the histogram of shuffled binary responses, counted exactly"
     kind = "lower"
+    adversary = "one with randomized response"
     costly = True
 
     def _why_not(self, core: Composition) -> str | None:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import overload
 
 from simulator.foundations.curves import Several
@@ -16,6 +16,7 @@ from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.comparison import (
     TRUTH,
     Compute,
+    EpsilonAt,
     Question,
     Row,
     Rows,
@@ -159,7 +160,8 @@ class Account:
     def composition(self, curves: bool = False) -> Composition:
         """The guarantees of the rounds; with ``curves`` their Renyi curves where there are any."""
         place = -1 if curves else 0
-        return Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
+        found = Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
+        return found.unordered if any(part.alternating for part in self.rounds) else found
 
     def directions(self, tolerance: float | None = None) -> tuple[PLD, ...]:
         """The composed losses: one where both directions have one law, otherwise two."""
@@ -170,19 +172,21 @@ class Account:
     @overload
     def epsilon(self, delta: Several, tolerance: float | None = None) -> Brackets: ...
     def epsilon(self, delta: float | Several, tolerance: float | None = None) -> Bracket | Brackets:
-        """Certified ends of the least epsilon at ``delta`` in [1e-300, 1), or at several.
+        """Certified ends of the least epsilon at ``delta``, 0 or in [1e-300, 1), or at several.
 
         A list or an array, whose points are answered by one composition, gives
         :class:`~simulator.theory.bracket.Brackets`. Where a promise has no worst law, such as
         ``zcdp:0.1`` or ``range:0.1``, the upper end is the tightest of :meth:`compare`. Raises
         NotApplicable where the promises leave epsilon without an upper end.
         """
-        composed = self.directions(tolerance) if self.exact else ()
+        composed = cache(lambda: self.directions(tolerance))
 
         def at_one(delta: float) -> Bracket:
-            if not composed:
+            if not self.exact:
                 return self._tightest(tolerance, delta=delta)
-            found = Bracket.largest(pld.epsilon(delta) for pld in composed)
+            if delta == 0.0:
+                return self._truth(EpsilonAt(0.0), tolerance).answer
+            found = Bracket.largest(pld.epsilon(delta) for pld in composed())
             if found.lower == 0.0 and math.isinf(found.upper):
                 raise no_finite_epsilon(self.laws, delta)
             return found
@@ -265,6 +269,8 @@ class Account:
             return self._truth(question, tolerance)
 
         theorems = {bound.name: self._theorem(question, bound) for bound in all_bounds()}
+        if not names and self.exact:  # these compose what the composed loss is of
+            del theorems["one-direction"], theorems["dominating-pairs"]
         return table(theorems, truth, names)
 
     def _theorem(self, question: Question, bound: Bound) -> Compute:
@@ -303,7 +309,8 @@ class Account:
             raise refusals[0]
         upper = min(row.answer.upper for row in rows)
         source = "laws that dominate every mechanism of the promises, composed numerically"
-        return Row(TRUTH, "upper", Bracket(0.0, upper), source, sum(row.seconds for row in rows))
+        seconds = sum(row.seconds for row in rows)
+        return Row(TRUTH, "upper", Bracket(0.0, upper), source, seconds=seconds)
 
 
 def composed_both(laws: Laws, tolerance: float | None = None) -> tuple[PLD, ...]:

@@ -12,6 +12,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, flag
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
 from simulator.theory.guarantees.bounded_range import BoundedRange
+from simulator.theory.guarantees.dominated import DominatedDP
 from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
@@ -133,7 +134,8 @@ class LaplaceEvent(Leaf):
 
     def once(self) -> EventRounds:
         """The Laplace pair at epsilon."""
-        return EventRounds(LaplaceLaw(self.epsilon), (PureDP(self.epsilon),), exact=True)
+        law = LaplaceLaw(self.epsilon)
+        return EventRounds(law, (PureDP(self.epsilon), DominatedDP(law)), exact=True)
 
     def in_group(self, size: int) -> EventRounds:
         """The pair of a sum that the records of the group move together."""

@@ -20,7 +20,7 @@ from simulator.theory.bounds.certified_calibration import (
     Rounds,
     calibrate_certified,
 )
-from simulator.theory.bounds.comparison import Row
+from simulator.theory.bounds.comparison import Rows
 from simulator.theory.events.accounting import LARGEST_PARAMETER, Account
 from simulator.theory.events.leaves import (
     GaussianEvent,
@@ -70,7 +70,7 @@ class NamedMechanism(ABC):
         """The event of one round. Raises NotApplicable where none is known."""
 
     @abstractmethod
-    def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
+    def compare(self, rounds: NamedRounds, **question: Any) -> Rows:
         """The rows of rounds of this mechanism alone; see :func:`compare` for the arguments."""
 
     @abstractmethod
@@ -111,7 +111,7 @@ class EventMechanism(NamedMechanism):
         """The event of one round, made of the values. Raises NotApplicable where none is known."""
         return grammar.calling(term, self.make, dict(values))
 
-    def compare(self, rounds: NamedRounds, **question: Any) -> list[Row]:
+    def compare(self, rounds: NamedRounds, **question: Any) -> Rows:
         """Every bound on the rounds, and their composed loss."""
         return Account(rounds.event).compare(**question, exact_only=not self.inexact)
 
@@ -314,7 +314,7 @@ def compare(
     epsilon: float | None = None,
     names: Collection[str] = (),
     tolerance: float | None = None,
-) -> list[Row]:
+) -> Rows:
     """Every bound on the epsilon at ``delta``, or on the delta at ``epsilon``, and the exact value.
 
     ``compare("laplace:0.1*500", "gaussian:sigma=5", delta=1e-6)`` is of 501 rounds.
@@ -324,12 +324,13 @@ def compare(
     rounds : read, or as texts.
     names, tolerance : as for :meth:`Account.compare`.
 
-    Returns the rows sorted by tightness. Without ``names``, bounds that do not apply are left out.
+    Returns the rows sorted by tightness. Bounds that do not apply are left out; where they are
+    among ``names``, ``refused`` has the reasons.
 
     Raises
     ------
     InvalidInput : an unknown name, a number out of its range, or a tolerance that is not reached.
-    NotApplicable : the conditions of a named bound are not met, or no bound applies.
+    NotApplicable : no bound applies, or none of those that are named.
     """
     played = [read_rounds(each) if isinstance(each, str) else each for each in rounds]
     question: dict[str, Any] = {

@@ -20,8 +20,7 @@ from simulator.theory.guarantees.gaussian import GaussianDP
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.guarantees.subsampled import SubsampledDP, SubsampledGaussianDP
-from simulator.theory.guarantees.transforms import sampled_with_replacement
-from simulator.theory.guarantees.transforms import subsampled as subsampled_guarantee
+from simulator.theory.guarantees.transforms import amplified_by_sampling, sampled_with_replacement
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import binomial_mixture
@@ -137,7 +136,7 @@ def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
     pure = guarantee.core.pure_epsilon
     if math.isinf(pure):
         return guarantee
-    found = subsampled_guarantee(ApproxDP(pure, guarantee.leak), rate)
+    found = amplified_by_sampling(ApproxDP(pure, guarantee.leak), rate)
     return rounded_up(found)
 
 

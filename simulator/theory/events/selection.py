@@ -18,10 +18,15 @@ from simulator.theory.events.tree import (
 )
 from simulator.theory.events.units import Unit
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.pure import ApproxDP, PureDP
 from simulator.theory.guarantees.renyi import RenyiDP
 from simulator.theory.guarantees.renyi_divergence import renyi_to_delta
-from simulator.theory.guarantees.run_counts import gamma_of_mean
+from simulator.theory.guarantees.run_counts import (
+    NegativeBinomialRuns,
+    PoissonRuns,
+    gamma_of_mean,
+)
+from simulator.theory.outward import UNIT
 from simulator.theory.parameters import LARGEST
 
 _UP = 1.0 + 2.0**-34
@@ -45,12 +50,15 @@ class SelectedEvent(EventTree):
 
     Where a run keeps epsilon(a)-Renyi DP, the selection keeps, for every pair of orders a and b,
     epsilon(a) + (1 + shape)((1 - 1/b) epsilon(b) + ln(1/gamma)/b) + ln(mean)/(a - 1) at order a,
-    gamma the parameter that has this mean. For epsilon-DP runs it is (2 + shape) epsilon-DP, the
-    limit as a and b grow. For a Poisson number of runs it is epsilon(a) + mean delta + ln(mean)/(a
-    - 1), where a run is (ln(1 + 1/(a - 1)), delta)-DP.
+    gamma the parameter that has this mean. For a Poisson number of runs it is epsilon(a) + mean
+    delta + ln(mean)/(a - 1), where a run is (ln(1 + 1/(a - 1)), delta)-DP. Where a run keeps
+    epsilon-DP, the selection keeps (epsilon + growth(epsilon))-DP, see
+    :mod:`simulator.theory.guarantees.run_counts`: it is attained, and below (2 + shape) epsilon
+    for finite shapes. Runs that keep (epsilon, delta)-DP give (epsilon + growth(epsilon, delta),
+    mean delta)-DP.
 
     Source: Papernot and Steinke 2022, "Hyperparameter Tuning with Renyi Differential Privacy",
-    Theorems 2 and 6; for shape 1 Liu and Talwar 2019, Theorem 3.4.
+    Theorems 2 and 6; the growth of pure privacy from the density of the best run.
     """
 
     event: EventTree
@@ -80,14 +88,31 @@ class SelectedEvent(EventTree):
         if pure == 0.0:
             yield replace(NOTHING_LOST, where=where)
             return
-        if math.isfinite(pure) and math.isfinite(self.shape):
-            found.append(PureDP((2.0 + self.shape) * pure * _UP))
+        leak = math.fsum(part.guarantees[0].leak * part.count for part in parts) * _UP
+        if leak > 0.0:  # (epsilon, delta)-DP runs: those of one run add up
+            pure = math.fsum(part.guarantees[0].core.pure_epsilon * part.count for part in parts)
+        if math.isfinite(pure) and self.mean * leak * _UP < 1.0:
+            epsilon = self._epsilon(pure, leak)
+            found.append(ApproxDP(epsilon, self.mean * leak * _UP) if leak else PureDP(epsilon))
         curve = self._curve(runs)
         if curve is not None:
             found.append(curve)
         if not found:
-            raise refuse(path, self, "its runs keep neither pure nor Renyi differential privacy")
+            raise refuse(
+                path, self, "its runs keep neither pure, approximate nor Renyi differential privacy"
+            )
         yield EventRounds(found[0].worst_law, tuple(found), where=where)
+
+    def _epsilon(self, epsilon: float, delta: float) -> float:
+        """The epsilon of the selection where a run is (epsilon, delta)-DP, rounded up."""
+        if math.isinf(self.shape):
+            return (epsilon + PoissonRuns(self.mean).growth(epsilon, delta)) * _UP
+        runs = NegativeBinomialRuns.of_mean(self.mean, self.shape)
+        lost = 16.0 * UNIT * (1.0 + self.shape)  # by the logarithm of a number near 1
+        growth = runs.growth(epsilon, delta) + lost
+        if delta == 0.0:
+            growth = min(growth, (1.0 + self.shape) * epsilon)
+        return (epsilon + growth) * _UP
 
     def _curve(self, runs: Composition) -> RenyiDP | None:
         """The Renyi guarantee of the selection; None where the runs have none."""

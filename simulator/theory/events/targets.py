@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple
 
+from simulator.foundations.wording import exactly
 from simulator.theory.bounds.certified_calibration import Calibrated, ParameterScale
 from simulator.theory.bracket import Bracket
 
@@ -82,7 +83,7 @@ def stated(
     every = f"every {'larger' if scale.grows else 'smaller'} {found.name} meets it too"
     return FoundParameter(
         found.name,
-        f"certified at delta = {target.delta:g}, {_ADVERSARIES[found.any_direction]}",
+        f"certified at delta = {exactly(target.delta)}, {_ADVERSARIES[found.any_direction]}",
         tuple(
             FoundValue(
                 key,

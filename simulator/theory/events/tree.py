@@ -42,6 +42,7 @@ class EventRounds:
     attained : the guarantee whose family has this round as its worst case, if any.
     where : the path of the event in the tree.
     count : how many rounds.
+    alternating : whether they are not played in a row, as those of a repeated composition.
     """
 
     law: PrivacyLossLaw | None
@@ -52,6 +53,7 @@ class EventRounds:
     attained: Guarantee | None = None
     where: str = ""
     count: int = 1
+    alternating: bool = False
 
 
 class EventTree(ABC):
@@ -149,11 +151,13 @@ class RepeatedEvent(EventTree):
 
     def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
         """The rounds of the event, as often as it is repeated."""
-        for part in self.event.resolved(unit, f"{path}.event"):
+        parts = list(self.event.resolved(unit, f"{path}.event"))
+        for part in parts:
             times = part.count * self.count
             if times > _MOST_ROUNDS:
                 raise InvalidInput(f"{path}: the counts multiply to more than 2**53 rounds")
-            yield replace(part, count=times)
+            alternating = part.alternating or (len(parts) > 1 and self.count > 1)
+            yield replace(part, count=times, alternating=alternating)
 
 
 def check_event(event: object) -> None:

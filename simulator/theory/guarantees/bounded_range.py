@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from simulator.theory.guarantees.interface import Guarantee, within
-from simulator.theory.guarantees.pure import PureDP, kept
-from simulator.theory.guarantees.renyi_divergence import bounded_range_renyi
-from simulator.theory.outward import UNIT
+from simulator.theory.guarantees.pure import PureDP
+from simulator.theory.guarantees.renyi_divergence import bounded_range_renyi, bounded_range_rho
 from simulator.theory.parameters import nonnegative
 
 
@@ -49,21 +48,11 @@ class BoundedRange(Guarantee):
         return self.epsilon
 
     @property
-    def mean_loss(self) -> float:
-        """Largest mean loss, u - 1 - ln u with u = epsilon / (1 - e^-epsilon).
-
-        Source: Dong, Durfee and Rogers 2020, Section 7.
-        """
-        if self.epsilon == 0.0:
-            return 0.0
-        excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
-        rounded_up = excess - math.log1p(excess) + 8.0 * UNIT * (excess + self.epsilon)
-        return min(rounded_up, kept(self.epsilon, self.epsilon**2 / 8.0))
-
-    @property
     def zcdp_rho(self) -> float:
-        """epsilon^2 / 8 (Cesar and Rogers 2021), or that of pure privacy if less."""
-        return min(kept(self.epsilon, self.epsilon**2 / 8.0), PureDP(self.epsilon).zcdp_rho)
+        """The largest mean loss; see :func:`bounded_range_rho`."""
+        return bounded_range_rho(self.epsilon)
+
+    mean_loss = zcdp_rho
 
     @property
     def gdp_mu(self) -> float:

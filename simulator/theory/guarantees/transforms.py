@@ -102,7 +102,7 @@ _ORDERED = (PureDP, ApproxDP, BoundedRange, ZCDP, GaussianDP)
 """Kinds whose guarantees weaken as any of their parameters grows."""
 
 
-def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
+def amplified_by_sampling(guarantee: Guarantee, rate: float) -> Guarantee:
     """The guarantee of a pure or approximate mechanism on a random sample of the records.
 
     (ln(1 + q (e^epsilon - 1)), q delta). Condition: each record is kept independently with
@@ -184,7 +184,11 @@ class Transform:
 TRANSFORMS: tuple[Transform, ...] = (
     Transform("group", "Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2", group),
     Transform("parallel", "McSherry 2009, Theorem 4", parallel),
-    Transform("subsampled", "Balle, Barthe and Gaboardi 2018, Theorems 8 and 9", subsampled),
+    Transform(
+        "amplified-by-sampling",
+        "Balle, Barthe and Gaboardi 2018, Theorems 8 and 9",
+        amplified_by_sampling,
+    ),
     Transform(
         "sampled-with-replacement",
         "Balle, Barthe and Gaboardi 2018, Theorem 10",

@@ -262,10 +262,13 @@ def closed_form_epsilon(epsilon: float, reports: int, delta: float) -> float:
     """Theorem 3.1: ln(1 + tanh(epsilon/2) (8 sqrt(e^epsilon ln(4/delta)/n) + 8 e^epsilon/n)).
 
     Raises NotApplicable unless epsilon <= ln(n/(16 ln(2/delta))), its condition. Proof, up to
-    constants: with probability 1 - delta/2 there are c >= n e^-epsilon/2 clones (Chernoff), of
-    which with probability 1 - delta/2 at most c/2 + sqrt(c ln(2/delta)/2) are from Q (Hoeffding).
+    constants: with probability 1 - delta/2 there are c >= n e^-epsilon/2 clones (Chernoff, hence
+    ln(2/delta) in the condition), and with probability 1 - delta/2 those from Q are within
+    sqrt(c ln(4/delta)/2) of c/2 on either side (Hoeffding, hence ln(4/delta) in the formula).
     Without the response's own noise the likelihood ratio then exceeds 1 by at most the bracket;
-    that noise scales the excess by tanh(epsilon/2).
+    that noise scales the excess by tanh(epsilon/2). Of the two sides one alone can raise the ratio,
+    so ln(2/delta) is sound in the formula too: at epsilon 1, 10,000 reports and delta 1e-6 it
+    gives .2096, the theorem .2140, and the clones summed exactly .0530.
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
     """

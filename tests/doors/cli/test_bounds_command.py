@@ -3,13 +3,16 @@
 import csv
 import io
 import math
+import re
 import warnings
 
 import pytest
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
-from simulator.theory.events.named import MECHANISMS, compare
+from simulator.theory.bounds.comparison import TRUTH
+from simulator.theory.events import Account
+from simulator.theory.events.named import MECHANISMS, compare, read_rounds
 
 PUBLISHED = [
     ("randomized-response", 1000, 19.34467145, 1e-9),
@@ -25,13 +28,24 @@ def asked(dpcompose, *options):
     return said.json["bounds"]
 
 
+def table_of(text):
+    """Name, who plays, what it is, value, lower and upper of every row of a printed table."""
+    _, head, *lines = text.splitlines()
+    ends = head.index("who plays"), head.index("what it is"), head.index("source")
+    for line in lines:
+        name, player = line[: ends[0]].strip(), line[ends[0] : ends[1]].strip()
+        if name and " " not in name:
+            *what, value, lower, upper = line[ends[1] : ends[2]].split()
+            yield name, player, " ".join(what), value, lower, upper
+
+
 def named(rows):
     return {row["name"]: row for row in rows}
 
 
 def test_the_json_has_what_machines_need(dpcompose):
     rows = asked(dpcompose, "laplace:0.1", "--rounds", 100, "--delta", 1e-6)
-    keys = ["name", "kind", "epsilon", "lower", "upper", "source", "seconds"]
+    keys = ["name", "kind", "adversary", "epsilon", "lower", "upper", "source", "seconds"]
     assert all(list(row) == keys for row in rows)
     assert {row["kind"] for row in rows} <= {
         "upper",
@@ -101,8 +115,7 @@ def test_different_gaussians_are_answered(dpcompose, sigmas):
 def test_the_table_rounds_certain_ends_outward(dpcompose):
     options = ("bounds", "pure:0.1", "--rounds", 100)
     rows = named(dpcompose(*options, "--json").json["bounds"])
-    for line in dpcompose(*options).out.splitlines()[2:]:
-        name, _, _, lower, upper, *_ = line.split()
+    for name, _, _, _, lower, upper in table_of(dpcompose(*options).out):
         assert float(lower) <= rows[name]["lower"]
         assert rows[name]["upper"] is None or float(upper) >= rows[name]["upper"]
     exact = rows["kairouz-oh-viswanath-3.3"]
@@ -254,10 +267,12 @@ def test_bounds_of_the_sampled_family_stand_beside_it(dpcompose):
     beside = named(rows)
     truth = beside["privacy-loss-distribution"]
     assert truth["kind"] == "fixed-pair"
-    assert all(row["kind"] != "exact" for row in rows)
-    assert beside["one-direction"]["lower"] <= truth["upper"]
+    (exact,) = [row for row in rows if row["kind"] == "exact"]
+    assert exact["name"] == "any-direction"
+    assert truth["upper"] < exact["lower"]
+    assert "one-direction" not in beside  # it is the pair that the truth composes
     for name in ("dominating-both-directions", "rdp-canonne-kamath-steinke"):
-        assert truth["lower"] <= beside[name]["upper"] < 2.0 * truth["upper"]
+        assert exact["upper"] <= beside[name]["upper"] < 2.0 * truth["upper"]
 
 
 def test_the_exact_row_of_the_sampled_family_is_the_game_of_any_direction(dpcompose):
@@ -267,13 +282,63 @@ def test_the_exact_row_of_the_sampled_family_is_the_game_of_any_direction(dpcomp
     beside = named(rows)
     fixed = beside["privacy-loss-distribution"]
     assert fixed["kind"] == "fixed-pair"
-    assert "else a lower end" in fixed["source"]
-    assert beside["one-direction"]["kind"] == "lower"
+    assert fixed["adversary"] == "the same pair in every round"
+    assert exact["adversary"] == "any adversary"
     assert fixed["upper"] < exact["lower"]  # as it would not be if one direction were the family's
     assert exact["upper"] < beside["dominating-both-directions"]["upper"]
     both = ["--bound", "privacy-loss-distribution", "--bound", "any-direction"]
     shown = dpcompose("bounds", "subsampled-gaussian:1,0.05*10", "--delta", 1e-5, *both).out
     assert "dp_accounting print 1.656 (the same pair" in shown.splitlines()[-1]
+    assert [row[:3] for row in table_of(shown)] == [
+        ("privacy-loss-distribution", fixed["adversary"], "certified for that pair"),
+        ("any-direction", exact["adversary"], "exact"),
+    ]
+
+
+def test_the_line_names_an_upper_end_where_the_game_has_no_row(dpcompose):
+    shown = dpcompose("bounds", "subsampled-laplace:1,0.1", "--rounds", 10).out
+    assert "gets at most 1.47644 (dominating-both-directions)." in shown.splitlines()[-1]
+
+
+def test_a_row_that_cannot_be_had_does_not_end_the_table(dpcompose):
+    rounds = ("subsampled-gaussian:1,0.01", "--rounds", 40_000, "--bound", "any-direction")
+    said = dpcompose("bounds", *rounds, "--bound", "rdp-mironov", "--json")
+    assert (said.code, said.err) == (0, "any-direction: at most 39062 rounds are enclosed\n")
+    assert list(named(said.json["bounds"])) == ["rdp-mironov"]
+    assert "at most 39062" in dpcompose("bounds", *rounds).complaint
+
+
+def test_a_delta_is_printed_with_its_digits(dpcompose):
+    for delta, text in ((0.999999, "0.999999"), (1e-6, "1e-06"), (0.05, "0.05")):
+        said = dpcompose("bounds", "laplace:0.1", "--delta", delta, "--bound", "basic").out
+        assert said.splitlines()[0].endswith(f"at delta = {text}")
+
+
+@pytest.mark.parametrize("mechanism", ["laplace:0.1", "subsampled-laplace:1,0.1", "gaussian:1"])
+def test_delta_zero_is_answered_in_the_shell_as_in_python(dpcompose, mechanism):
+    options = ("bounds", mechanism, "--rounds", 3, "--delta", 0, "--bound", TRUTH)
+    account = Account(read_rounds(mechanism, 3).event)
+    if mechanism == "gaussian:1":
+        line = dpcompose(*options).complaint
+        with pytest.raises(NotApplicable, match="no finite epsilon holds at delta 0") as error:
+            account.epsilon(0.0)
+        assert str(error.value) in line
+        return
+    (row,) = dpcompose(*options, "--json").json["bounds"]
+    found, several = account.epsilon(0.0), account.epsilon([0.0, 1e-6])
+    assert (row["lower"], row["upper"]) == (found.lower, found.upper)
+    assert several[0] == found
+    assert several[1].upper < found.lower
+
+
+def test_rows_of_one_number_are_one_row_unless_they_are_named(dpcompose):
+    rounds = ("gaussian:1", "--rounds", 10)
+    rows = {row[0]: row[2] for row in table_of(dpcompose("bounds", *rounds).out)}
+    (name,) = [name for name, what in rows.items() if what == "exact"]
+    (other,) = {"analytic-gaussian", "privacy-loss-distribution"} - {name}
+    assert f"the same number: {other}" in dpcompose("bounds", *rounds).out
+    both = ("--bound", name, "--bound", other)
+    assert {row[0] for row in table_of(dpcompose("bounds", *rounds, *both).out)} == {name, other}
 
 
 def test_a_question_that_is_none():
@@ -286,9 +351,12 @@ def test_a_question_that_is_none():
 def test_the_table_has_every_row_of_the_json(dpcompose):
     options = ("bounds", "pure:0.1", "--rounds", 100)
     table, rows = dpcompose(*options).out, dpcompose(*options, "--json").json["bounds"]
-    lines = table.splitlines()
-    assert lines[0] == "epsilon of 100 rounds of pure:0.1 at delta = 1e-06"
-    assert [line.split()[0] for line in lines[2:]] == [row["name"] for row in rows]
+    assert table.splitlines()[0] == "epsilon of 100 rounds of pure:0.1 at delta = 1e-06"
+    names = [row["name"] for row in rows]
+    assert set(re.findall("|".join(sorted(names, key=len)[::-1]), table)) == set(names)
+    first = [row[0] for row in table_of(table)]
+    assert len(first) < len(names)
+    assert first == sorted(first, key=lambda name: named(rows)[name]["epsilon"])
 
 
 PURE = ("bounds", "pure:0.1", "--bound", "advanced", "--bound", "basic")
@@ -400,8 +468,6 @@ def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
     laplace = named(asked(dpcompose, "subsampled-laplace:1,0.1", *options))
     response = named(asked(dpcompose, "subsampled-randomized-response:1,0.1", *options))
     dominating = "dominating-both-directions"
-    assert "one-direction" not in laplace
-    assert response["one-direction"]["lower"] <= response["privacy-loss-distribution"]["upper"]
     truths = [rows["privacy-loss-distribution"] for rows in (laplace, response)]
     assert truths[0]["upper"] < truths[1]["lower"]
     assert truths[1]["upper"] <= response[dominating]["upper"] * (1 + 1e-6)
@@ -440,7 +506,7 @@ def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
 def test_as_many_digits_are_shown_as_were_asked_for(dpcompose):
     words = (*LAPLACE, "--bound", "privacy-loss-distribution", "--tolerance", 1e-11)
     (row,) = asked(dpcompose, *words)
-    shown = dpcompose("bounds", *words).out.splitlines()[2].split()
-    lower, upper = (float(word) for word in shown[3:5])
+    ((*_, shown_lower, shown_upper),) = table_of(dpcompose("bounds", *words).out)
+    lower, upper = float(shown_lower), float(shown_upper)
     assert row["lower"] - 1e-10 <= lower <= row["lower"]
     assert row["upper"] <= upper <= row["upper"] + 1e-10
