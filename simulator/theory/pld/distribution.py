@@ -18,8 +18,8 @@ from simulator.theory.outward import below
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosed_query import EnclosedQuery
+from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.tail import OneRound
-from simulator.theory.pld.windowed_query import WindowedQuery
 from simulator.theory.stored import JsonNode, members_of, written
 
 _FEW_LAWS = 16
@@ -104,7 +104,7 @@ class PLD:
     def _at_most(self, epsilon: float) -> float:
         """An upper end of delta(epsilon) that takes no composition; 1 where there is none."""
         inside = 0.0 <= epsilon < self.laws.support[1]
-        if not (inside and isinstance(self._query, WindowedQuery)):
+        if not (inside and isinstance(self._query, LinesQuery)):
             return 1.0
         return self._query.at_most(epsilon)
 
@@ -164,7 +164,7 @@ class PLD:
         return self.reversed()
 
     @cached_property
-    def _query(self) -> CompositionQuery | WindowedQuery | EnclosedQuery:
+    def _query(self) -> CompositionQuery | LinesQuery | EnclosedQuery:
         """The engine for these laws."""
         if self.rounds == 1 and self.laws.items[0][0].least_tolerance:
             return EnclosedQuery(self.laws.items[0][0], self.tolerance)
@@ -174,7 +174,7 @@ class PLD:
             for law, _ in self.laws.items
         ):
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
-        engine = CompositionQuery if exact or self.rounds <= 1 else WindowedQuery
+        engine = CompositionQuery if exact or self.rounds <= 1 else LinesQuery
         return engine(self.laws, self.tolerance)
 
 
