@@ -16,7 +16,7 @@ V_{t-1} is convex and falls in x = e^e, and so a mixture of the curves' kinks.
 
 Both err by the square of the step. Values are carried times exp(theta e), which is level where the
 answer is, so that an FFT's absolute error is relative to it there. As in
-:mod:`simulator.theory.pld.windowed` this error is bounded in the 2-norm and added to the ends. To
+:mod:`simulator.theory.pld.loss_lattice` this error is bounded in the 2-norm and added to the ends. To
 the right of the lattice Chernoff's bound stands for V, to the left the chord to V(-infinity) = 1;
 the adversary of the lower end gives up there, or stops.
 """
@@ -39,7 +39,7 @@ from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.grid_laws import Points, enclosing_grid_laws, losses_at, round_step
-from simulator.theory.pld.windowed import log_largest_weight
+from simulator.theory.pld.smoothed_tail import log_chernoff_constant
 
 Menu = tuple[PrivacyLossLaw, ...]
 """The laws of the pairs that the adversary may choose from, the same ones in every round."""
@@ -183,7 +183,7 @@ def _most_log_mgf(menu: Menu, thetas: Floats) -> Floats:
 
 
 def _log_weights() -> Floats:
-    return np.array([log_largest_weight(float(theta)) for theta in _THETAS])
+    return np.array([log_chernoff_constant(float(theta)) for theta in _THETAS])
 
 
 @lru_cache(maxsize=16)
@@ -262,7 +262,7 @@ def _upper(menu: Menu, rounds: int, line: _Line) -> Floats:
     tilt, inside, growth = line.tilt, line.inside, max(kernel.total for kernel in kernels)
     left, right = slice(0, line.up), slice(line.up + line.lattice.points, None)
     nearness = np.exp(-line.step * np.arange(line.up, 0, -1))  # of x to its value at the left end
-    most = math.exp(log_largest_weight(line.theta) - line.theta * line.lattice.centre)
+    most = math.exp(log_chernoff_constant(line.theta) - line.theta * line.lattice.centre)
     most *= 1.0 + line.rounding
     noise, values = 0.0, np.zeros(tilt.size)
     values[inside] = tilt[inside] * _payoff(line.inner)

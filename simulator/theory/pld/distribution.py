@@ -22,6 +22,8 @@ from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.tail import OneRound
 from simulator.theory.stored import JsonNode, members_of, written
 
+_ON_LINES, _MANY_ATOMS = 1e-7, 256
+"""The least tolerance, and the number of losses, from which finite laws are composed on lines."""
 _FEW_LAWS = 16
 """Most laws whose total variations are summed first."""
 _ON_A_GRID, _MANY_ON_A_GRID, _MANY_LAWS = 1e-6, 1e-4, 32
@@ -166,14 +168,14 @@ class PLD:
     @cached_property
     def _query(self) -> CompositionQuery | LinesQuery | EnclosedQuery:
         """The engine for these laws."""
-        if self.rounds == 1 and self.laws.items[0][0].least_tolerance:
-            return EnclosedQuery(self.laws.items[0][0], self.tolerance)
-        exact = all(law.has_exact_transform for law, _ in self.laws.items)
-        if not all(
-            law.has_exact_transform or law.has_accurate_cells or law.least_tolerance
-            for law, _ in self.laws.items
-        ):
+        laws = [law for law, _ in self.laws.items]
+        if any(law.least_tolerance for law in laws):
+            return EnclosedQuery(self.laws, self.tolerance)
+        exact = all(law.has_exact_transform for law in laws)
+        if not all(law.has_exact_transform or law.has_accurate_cells for law in laws):
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
+        if exact and self.tolerance >= _ON_LINES and self.rounds > 1:
+            exact = max(law.atom_losses.size for law in laws) <= _MANY_ATOMS
         engine = CompositionQuery if exact or self.rounds <= 1 else LinesQuery
         return engine(self.laws, self.tolerance)
 

@@ -30,6 +30,7 @@ from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.line_nodes import Atoms, enclosing_atoms
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.laws.sampled_transform import SampledTransform
+from simulator.theory.outward import above, below
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.node_line import ClosedTransform, NodeLine, Transform, make_tail
 from simulator.theory.pld.saddle_points import Saddles
@@ -54,8 +55,8 @@ _COARSE_THETAS, _FINE = np.logspace(-9, 18, 163), 61
 _FIRST_CELLS, _MOST_CELLS = 256, 1 << 15
 _CELLS_SHARE = 0.2
 """Share of the tolerance that the cells may have."""
-_MOST_POINTS, _WORK = 1 << 20, 1 << 31
-"""Most points of a line, and most products of points and losses."""
+_MOST_POINTS, _WORK = 1 << 19, 1 << 21
+"""Most points of a line, and most of a line times its laws."""
 _MOST_ATOMS = 1 << 13
 """Most losses of a finite law that is not gathered in cells."""
 _CLOSE = 1e-2
@@ -115,11 +116,13 @@ def _some(
 class Plan:
     """The terms for answers near one delta, and bounds on the mass that is in none.
 
-    ``lost`` is from below and from above, with the infinite losses.
+    ``lost`` is from below and from above, with the infinite losses; ``slack`` bounds the rounding
+    of the total loss.
     """
 
     terms: tuple[Term, ...]
     lost: tuple[float, float]
+    slack: float
 
     @classmethod
     def of(
@@ -134,10 +137,11 @@ class Plan:
             (law.infinite_mass * (1 + 1e-14) + _mass_outside(law, inside), n)
             for law, n, inside in wholes
         ])  # fmt: skip
+        slack = math.fsum(n * (law.loss_error + law.shift_error) for law, n in parts.items)
         if not jumps:
-            return cls((Term(tuple(wholes), is_whole=True),), (low, high))
+            return cls((Term(tuple(wholes), is_whole=True),), (low, high), slack)
         terms, twice = _with_jumps(wholes, math.sqrt(share) / parts.rounds, each)
-        return cls(terms, (low, high + twice))
+        return cls(terms, (low, high + twice), slack)
 
     def log_value_at(self, epsilon: float) -> float:
         """A rough estimate of ln delta."""
@@ -160,11 +164,11 @@ class Plan:
 
 
 def _reach(law: PrivacyLossLaw, tail_mass: float) -> Range:
-    """The losses with at most that mass on either side, the least included."""
+    """The losses with at most that mass on either side, both ends included."""
     if isinstance(law, _CLOSED):
         return -math.inf, math.inf
     low, high = loss_range(law, tail_mass, inside=True)
-    return math.nextafter(low, -math.inf), high
+    return below(low), above(high)
 
 
 def _with_jumps(
@@ -198,9 +202,10 @@ def _mass_outside(law: PrivacyLossLaw, inside: Range) -> float:
     """An upper bound on the mass of the finite losses that are not in (low, high]."""
     atoms, logs = law.atom_losses, law.atom_log_masses
     out = (atoms > inside[1]) | (atoms <= inside[0])
+    low, high = law.support
     smooth = sum(
         float(law.continuous_masses(np.array(ends))[0][0])
-        for ends in ((-math.inf, inside[0]), (inside[1], math.inf))
+        for ends in ((low, inside[0]), (inside[1], high))
         if ends[0] < ends[1]
     )
     return (float(np.exp(logs[out]).sum()) + smooth) * (1 + 1e-12)
@@ -253,20 +258,25 @@ class BoundedTail:
 
 @dataclass(frozen=True)
 class SummedTail:
-    """Terms with their factors, and the mass at infinity."""
+    """Terms with their factors, and the mass at infinity; ``slack`` bounds the errors of losses."""
 
     terms: tuple[tuple[SmoothedTail | BoundedTail, int], ...]
     lost: float
+    slack: float
     size: int
     reach: float
 
     def at(self, epsilon: float) -> SlopedBracket:
         """Bracket of the delta of all."""
+        low, _, slope = self._sums(epsilon + self.slack)
+        _, high, _ = self._sums(epsilon - self.slack)
+        return SlopedBracket.of_delta(low, high, slope, lost=self.lost)
+
+    def _sums(self, epsilon: float) -> tuple[float, float, float]:
         found = [(tail.at(epsilon), times) for tail, times in self.terms]
         low = math.fsum(times * one.lower for one, times in found) * (1 - 1e-14)
         high = math.fsum(times * one.upper for one, times in found) * (1 + 1e-14)
-        slope = math.fsum(times * one.slope for one, times in found)
-        return SlopedBracket.of_delta(low, high, slope, lost=self.lost)
+        return low, high, math.fsum(times * one.slope for one, times in found)
 
 
 def enclosing_tails(
@@ -284,11 +294,11 @@ def enclosing_tails(
         made.append((*found, term.times))
     size = sum(one.size for one, _, _ in made if isinstance(one, SmoothedTail))
     reach = min((one.reach for one, _, _ in made if isinstance(one, SmoothedTail)), default=1.0)
-    below = tuple((one, times) for one, _, times in made)
-    above = tuple((one, times) for _, one, times in made)
+    lows = tuple((one, times) for one, _, times in made)
+    highs = tuple((one, times) for _, one, times in made)
     return (
-        SummedTail(below, plan.lost[0], size, reach),
-        SummedTail(above, plan.lost[1], size, reach),
+        SummedTail(lows, plan.lost[0], plan.slack, size, reach),
+        SummedTail(highs, plan.lost[1], plan.slack, size, reach),
     )
 
 
@@ -325,14 +335,10 @@ def _term_tails(
     for line in (high,) if same else (low, high):
         folding = line.folding(window, epsilon, log_small, smoothing)
         points = points_needed(folding.period, omega)
-        if points > _MOST_POINTS or points * _size(line) > _WORK:
+        if points > _MOST_POINTS or points * len(line.items) > _WORK:
             return None
         made.append(make_tail(line, epsilon, folding, points=points, smoothing=smoothing))
     return made[0], made[-1]
-
-
-def _size(line: NodeLine) -> int:
-    return sum(one.losses.size if isinstance(one, Atoms) else 64 for one, _ in line.items)
 
 
 def _line(

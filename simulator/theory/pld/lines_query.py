@@ -247,7 +247,7 @@ class LinesQuery:
                 continue
             if found.width > 0.8 * before and not moved:
                 break
-            width *= min(max(0.7 * wanted / found.width, 1 / 64), 0.5)
+            width *= min(max(0.7 * wanted / found.width, 1 / 16), 0.5)
             moved = False
         if last is None:
             raise NotApplicable(
