@@ -55,7 +55,7 @@ _COARSE_THETAS, _FINE = np.logspace(-9, 18, 163), 61
 _FIRST_CELLS, _MOST_CELLS = 256, 1 << 15
 _CELLS_SHARE = 0.2
 """Share of the tolerance that the cells may have."""
-_MOST_POINTS, _WORK = 1 << 19, 1 << 21
+_MOST_POINTS, _WORK = 1 << 18, 1 << 21
 """Most points of a line, and most of a line times its laws."""
 _MOST_ATOMS = 1 << 13
 """Most losses of a finite law that is not gathered in cells."""
@@ -78,7 +78,10 @@ class Term:
     def few(self) -> CountedLaws:
         """The same by few points, for estimates."""
         return CountedLaws(
-            tuple((_few_points(law, inside, self.is_whole), n) for law, n, inside in _some(self.rounds))
+            tuple(
+                (_few_points(law, inside, self.is_whole), n)
+                for law, n, inside in _some(self.rounds)
+            )
         )
 
     @cached_property
@@ -219,7 +222,7 @@ def _any_of(masses: list[tuple[float, int]]) -> float:
 def _few_points(law: PrivacyLossLaw, inside: Range, whole: bool) -> FiniteLaw:
     """Points of a law within a range; of a part of a continuous law, the middles of its cells."""
     losses, logs = law.points
-    if not (whole or law.is_discrete):
+    if not (whole or law.is_discrete or isinstance(law, _CLOSED)):
         ends = np.r_[inside, losses]
         edges = np.unique(np.clip(ends, *inside))
         finer = -(-_FEW_POINTS // edges.size)
@@ -376,9 +379,7 @@ def _enclosing(
     return enclosing_atoms(law, inside, tilts[0], cells)
 
 
-def _serves(
-    one: SampledTransform, count: int, inside: Range, tilts: Range, omega: float
-) -> bool:
+def _serves(one: SampledTransform, count: int, inside: Range, tilts: Range, omega: float) -> bool:
     """Whether few nodes are enough, and the losses outside have little of their weight."""
     if not one.can_be_tilted(tilts[1]) or one.nodes_needed(tilts[0], omega) > _MOST_ATOMS:
         return False

@@ -33,6 +33,8 @@ _RUNG = 2.5 * math.log(10.0)
 _CLOSER = 0.5
 _FINEST = 4e-9
 """Relative width of a sampled line's bracket below which no other line is finer."""
+_NARROW = 1e-4
+"""Relative width that is enough where an anchor could be no finer."""
 _LARGEST = 0.1
 """Largest relative width of delta that is aimed at."""
 _TWO_HEAPS, _LOG_FOR_JUMPS, _MOST_JUMPING = 14.0, math.log(1e-6), 8
@@ -48,11 +50,15 @@ _TAILS_DROPPED, _TURNS = 12.0, 12
 
 @dataclass(frozen=True)
 class Anchor:
-    """Tails below and above delta; brackets are narrow around ``centre``."""
+    """Tails below and above delta; brackets are narrow around ``centre``.
+
+    ``is_finest`` where more work, or less rounding, would be needed for narrower ones.
+    """
 
     below: SummedTail | SmoothedTail
     above: SummedTail | SmoothedTail
     centre: float
+    is_finest: bool = False
 
     @property
     def is_line(self) -> bool:
@@ -135,6 +141,7 @@ class LinesQuery:
 
     def _is_narrow(self, found: Bracket, anchor: Anchor) -> bool:
         tolerance = max(self.tolerance, _FINEST) if anchor.is_line else self.tolerance
+        tolerance = max(tolerance, _NARROW) if anchor.is_finest else tolerance
         return found.width == 0.0 or found.width <= tolerance * found.upper < math.inf
 
     def _epsilon_goal(self, delta: float) -> Goal:
@@ -229,6 +236,7 @@ class LinesQuery:
             if tails is None:  # too much work
                 finest = _COARSER * max(width, finest)
                 if last is not None and finest >= reached:
+                    last = replace(last, is_finest=True)
                     break
                 continue
             reached = max(width, finest)
@@ -237,6 +245,7 @@ class LinesQuery:
             found = now.meet(found)
             wanted = share * self.tolerance * found.upper
             if found.width <= wanted or finest:
+                last = replace(last, is_finest=finest > 0.0)
                 break
             if sought and abs(self._inside(now) - centre) > min(tails[0].reach, 0.1 * centre):
                 centre, moved = self._inside(now), True
@@ -246,6 +255,7 @@ class LinesQuery:
                 plan = self._plan(log_delta, width, epsilon)
                 continue
             if found.width > 0.8 * before and not moved:
+                last = replace(last, is_finest=True)
                 break
             width *= min(max(0.7 * wanted / found.width, 1 / 16), 0.5)
             moved = False
