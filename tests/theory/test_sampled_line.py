@@ -195,7 +195,7 @@ def test_many_rounds_at_a_small_rate_have_their_published_epsilon(rate, publishe
 
 
 def test_what_is_beyond_the_line_and_folded_in_is_not_forgotten():
-    parts, line = a_line()
+    _, line = a_line()
     epsilon = 2.0
     bounds = [(other, line.log_value(other)[0] + 1e-9) for other in (7.0, 1.0)]
 

@@ -27,11 +27,11 @@ _ON_LINES, _MANY_ATOMS = 1e-7, 256
 _FEW_LAWS = 16
 """Most laws whose total variations are summed first."""
 _ON_A_GRID, _MANY_ON_A_GRID, _MANY_LAWS = 1e-6, 1e-4, 32
-"""Tolerances of compositions on a grid, the second for more distinct laws than the number."""
+"""Tolerances of compositions on lines, the second for more distinct laws than the number."""
 
 
 def grid_tolerance(laws: Iterable[PrivacyLossLaw]) -> float:
-    """The relative width that brackets aim at where losses are put on a grid: 1e-6 or 1e-4.
+    """The relative width that brackets aim at by default, on lines or a grid: 1e-6 or 1e-4.
 
     A composition of 2,000 distinct laws then takes a minute instead of an hour; rounds of sampled
     Gaussians on a line reach more, sooner.

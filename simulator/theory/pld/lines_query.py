@@ -96,10 +96,10 @@ class LinesQuery:
 
     def delta(self, epsilon: float) -> Bracket:
         """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
-        if self._saddles.log_value_at(epsilon) < _LOG_FAR:
-            if self._finite_at_most(epsilon) <= TINY:  # nothing resolves it
-                lost = self.parts.infinite_mass
-                return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
+        far = self._saddles.log_value_at(epsilon) < _LOG_FAR
+        if far and self._finite_at_most(epsilon) <= TINY:  # nothing resolves it
+            lost = self.parts.infinite_mass
+            return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
         log_delta = self._log_delta_at(epsilon)
         anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
         found = anchor.delta(epsilon)
@@ -231,11 +231,12 @@ class LinesQuery:
         if sought:
             centre = plan.epsilon_at(log_delta, top)
         found, last, finest, moved = Bracket(0.0, math.inf), None, 0.0, False
+        reached = math.inf
         for _ in range(_ATTEMPTS):
             tails = enclosing_tails(plan, centre, log_delta, max(width, finest))
             if tails is None:  # too much work
                 finest = _COARSER * max(width, finest)
-                if last is not None and finest >= reached:
+                if last is not None and finest >= reached:  # it is no finer
                     last = replace(last, is_finest=True)
                     break
                 continue
