@@ -8,6 +8,7 @@ is as close to the truth as the peer is.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from simulator.theory import (
     randomized_response,
 )
 from simulator.theory.bracket import Bracket
+from simulator.theory.laws.discrete import discrete_gaussian
 
 DELTA = 1e-6
 GRID = 1e-4
@@ -51,7 +53,7 @@ class Question:
     @property
     def sampled(self) -> bool:
         """Whether the two directions differ, and both are computed."""
-        return self.mechanism == "subsampled-gaussian"
+        return self.mechanism.startswith("subsampled-")
 
     def ours(self, tolerance: float) -> Bracket:
         """Our bracket of epsilon."""
@@ -76,7 +78,13 @@ _LAWS: dict[str, Callable[[float], PrivacyLossLaw]] = {
     "laplace": LaplaceLaw,
     "randomized-response": randomized_response,
     "subsampled-gaussian": lambda sigma: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), RATE),
+    "subsampled-laplace": lambda scale: PoissonSubsampledLaw(LaplaceLaw(1.0 / scale), RATE),
+    "discrete-gaussian": discrete_gaussian,
 }
+
+
+FRESH = 1.0 + time.time_ns() % 997 / 2e4
+"""Another factor of the parameters in each run, so that nothing of an earlier one is kept."""
 
 
 def _distinct(first: float, step: float, count: int) -> Rounds:
@@ -98,10 +106,29 @@ QUESTIONS = (
     Question("200 responses on a lattice", "randomized-response", _distinct(0.05, 1e-4, 200)),
     Question("subsampled Gaussian, k = 1,000", "subsampled-gaussian", ((1.0, 1000),), True),
     Question("subsampled Gaussian, k = 10,000", "subsampled-gaussian", ((1.0, 10_000),)),
+    *(
+        Question(f"sampled Laplace, k = {k:,}", "subsampled-laplace", ((3.0 * FRESH, k),))
+        for k in (10, 1000)
+    ),
+    *(
+        Question(f"discrete Gaussian, k = {k:,}", "discrete-gaussian", ((10.0 * FRESH, k),))
+        for k in (10, 1000)
+    ),
+    Question("rare samples, k = 3,000", "subsampled-gaussian", ((5.0 * FRESH, 3000),)),
     Question("DP-SGD schedule, 10 phases of 100", "subsampled-gaussian", _phases(10, 100)),
+    *(
+        Question(f"sampled Laplace, k = {k:,}", "subsampled-laplace", ((3.0 * FRESH, k),))
+        for k in (10, 1000)
+    ),
+    *(
+        Question(f"discrete Gaussian, k = {k:,}", "discrete-gaussian", ((10.0 * FRESH, k),))
+        for k in (10, 1000)
+    ),
+    Question("rare samples, k = 3,000", "subsampled-gaussian", ((5.0 * FRESH, 3000),)),
     Question("DP-SGD schedule, 100 phases of 10", "subsampled-gaussian", _phases(100, 10)),
 )
 CURVE_POINTS = 100
+_CLOSED = ("laplace", "randomized-response")
 
 
 def dp_accounting(question: Question) -> float:
@@ -114,6 +141,12 @@ def dp_accounting(question: Question) -> float:
         ),
         "subsampled-gaussian": lambda sigma: made.from_gaussian_mechanism(
             sigma, sampling_prob=RATE, value_discretization_interval=GRID
+        ),
+        "subsampled-laplace": lambda scale: made.from_laplace_mechanism(
+            scale, sampling_prob=RATE, value_discretization_interval=GRID
+        ),
+        "discrete-gaussian": lambda sigma: made.from_discrete_gaussian_mechanism(
+            sigma, value_discretization_interval=GRID
         ),
     }
     total = None
@@ -150,7 +183,7 @@ def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Li
         return
     answers: list[float] = []
     theirs = seconds(lambda: answers.append(peer(question)))
-    truth = question.ours(GRID_TIGHT if question.sampled else TIGHT)
+    truth = question.ours(TIGHT if question.mechanism in _CLOSED else GRID_TIGHT)
     error = min(abs(answers[0] - end) for end in (truth.lower, truth.upper)) / truth.upper
     tolerance = max(error, LEAST)
     ours = partial(question.ours, tolerance)

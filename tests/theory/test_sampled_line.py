@@ -1,4 +1,4 @@
-"""Rounds of sampled Gaussians by their transform: against quadrature, grid laws and literature."""
+"""Rounds of sampled Gaussians by their transform: against quadrature, atoms and literature."""
 
 import dataclasses
 import itertools
@@ -12,12 +12,13 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.sampled_transform import SampledTransform, decay
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
-from simulator.theory.pld import sampled_line, windowed_query
+from simulator.theory.pld import enclosing_lines, lines_query, sampled_line
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.distribution import PLD
+from simulator.theory.pld.enclosing_lines import Plan
+from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.sampled_line import SampledLine, make_tail, sampled_tail
 from simulator.theory.pld.smoothed_tail import Folding
-from simulator.theory.pld.windowed_query import WindowedQuery
 from tests.helpers.laws import subsampled_gaussian
 
 CASES = [
@@ -64,16 +65,15 @@ class ByPanels:
 def off_by(case, omega, times=1.0):
     """Error of one value of the transform, and the bound on it, with a wider spacing of nodes."""
     one = SampledTransform(*case[:3])
-    power = one.power(case[3])
-    nodes = one.nodes(power, omega / times)
-    found = complex(one.ratios(nodes, omega, 1.0, 1)[0])
-    return abs(found - ByPanels(*case).ratio(omega)), one.ratio_error(nodes, omega)
+    nodes = one.nodes(case[3], omega / times)
+    found = complex(nodes.ratios(omega, 1.0, 1)[0])
+    return abs(found - ByPanels(*case).ratio(omega)), nodes.ratio_error(omega)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_transform_is_that_of_its_definition(case):
     one, exact = SampledTransform(*case[:3]), ByPanels(*case)
-    log, wrong = one.log_value(one.power(case[3]))
+    log, wrong = one.log_value(case[3])
     assert abs(log - exact.log_value) <= wrong + 1e-13  # the panels' own rounding
     assert wrong < 1e-10
     for omega in (3.0, 40.0, 200.0):
@@ -91,7 +91,7 @@ def test_nodes_too_far_apart_are_caught():
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_round_decays_at_least_as_its_variation_says(case):
     one, exact = SampledTransform(*case[:3]), ByPanels(*case)
-    variation = one.variation(one.power(case[3]))
+    variation = one.variation(case[3])
     omegas = np.geomspace(0.1, 1e3, 25)
     sizes = np.array([abs(exact.ratio(omega)) for omega in omegas])
     bounds = np.array([decay(variation, omega) for omega in omegas])
@@ -108,7 +108,7 @@ def test_a_variation_too_small_is_caught():
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_mean_deviation_is_enclosed_from_above(case):
     one, exact = SampledTransform(*case[:3]), ByPanels(*case)
-    found, least = one.mean_deviation(one.power(case[3])), exact.median_deviation()
+    found, least = one.mean_deviation(case[3]), exact.median_deviation()
     assert least <= found <= 2.5 * least  # from the mean it is at most twice that from the median
     sizes = [abs(exact.ratio(omega)) for omega in (20.0, 20.0 + 0.1 / found)]
     assert abs(sizes[1] - sizes[0]) <= 0.1
@@ -126,8 +126,8 @@ def test_nothing_beyond_the_line_exceeds_its_bound(omega):
     _, line = a_line()
     bound = line.log_beyond(omega, -30.0)
     (one, count), points = line.items[0], np.geomspace(omega, 60 * omega, 200)
-    nodes = one.nodes(one.power(line.theta), points[-1])
-    sizes = [abs(complex(one.ratios(nodes, at, 1.0, 1)[0])) for at in points]
+    nodes = one.nodes(line.theta, points[-1])
+    sizes = [abs(complex(nodes.ratios(at, 1.0, 1)[0])) for at in points]
     assert count * math.log(max(sizes)) <= bound <= 0.0
 
 
@@ -143,13 +143,14 @@ def test_some_of_many_laws_bound_them_all():
 
 
 @pytest.fixture
-def on_the_grid(monkeypatch):
-    """The brackets of grid laws, which share nothing with the line."""
+def by_atoms(monkeypatch):
+    """The brackets of atoms that enclose the law, which share no quadrature with the line."""
 
     def epsilon(rounds, delta, tolerance=1e-4):
         with monkeypatch.context() as patch:
-            patch.setattr(windowed_query, "sampled_tail", lambda *arguments: None)
-            return WindowedQuery(CountedLaws.of(rounds), tolerance).epsilon(delta)
+            patch.setattr(lines_query, "sampled_tail", lambda *arguments: None)
+            patch.setattr(enclosing_lines, "_serves", lambda *arguments: False)
+            return LinesQuery(CountedLaws.of(rounds), tolerance).epsilon(delta)
 
     return epsilon
 
@@ -158,25 +159,25 @@ def on_the_grid(monkeypatch):
 @pytest.mark.parametrize(
     ("sigma", "rate", "rounds"), [(1.0, 0.01, 1000), (0.8, 0.1, 60), (2.0, 0.3, 200)]
 )
-def test_the_line_lies_in_the_brackets_of_grid_laws(
-    sigma, rate, rounds, exchanged, on_the_grid, monkeypatch
+def test_the_line_lies_in_the_brackets_of_atoms(
+    sigma, rate, rounds, exchanged, by_atoms, monkeypatch
 ):
     laws = [(subsampled_gaussian(sigma, rate, exchanged), rounds)]
-    coarse = {delta: on_the_grid(laws, delta) for delta in (1e-2, 1e-6, 1e-11)}
-    monkeypatch.setattr(WindowedQuery, "_composed", None)  # no grid is used
+    coarse = {delta: by_atoms(laws, delta) for delta in (1e-2, 1e-6, 1e-11)}
+    monkeypatch.setattr(lines_query, "enclosing_tails", None)  # no atoms are used
     for delta, bracket in coarse.items():
         found = PLD.of(laws, 1e-7).epsilon(delta)
         assert bracket.lower <= found.lower <= found.upper <= bracket.upper
         assert found.width <= 1e-7 * found.upper
 
 
-def test_many_distinct_rounds_lie_in_the_brackets_of_grid_laws(on_the_grid, monkeypatch):
+def test_many_distinct_rounds_lie_in_the_brackets_of_atoms(by_atoms, monkeypatch):
     laws = [
         (subsampled_gaussian(0.8 + 0.0045 * i, 0.005 + 7e-5 * (i * 77 % 140), i % 3 > 0), 1)
         for i in range(140)
     ]
-    bracket = on_the_grid(laws, 1e-6, 1e-3)
-    monkeypatch.setattr(WindowedQuery, "_composed", None)
+    bracket = by_atoms(laws, 1e-6, 1e-3)
+    monkeypatch.setattr(lines_query, "enclosing_tails", None)
     found = PLD.of(laws, 1e-6).epsilon(1e-6)
     assert bracket.lower <= found.lower <= found.upper <= bracket.upper
     assert found.width <= 1e-6 * found.upper
@@ -194,7 +195,7 @@ def test_many_rounds_at_a_small_rate_have_their_published_epsilon(rate, publishe
 
 
 def test_what_is_beyond_the_line_and_folded_in_is_not_forgotten():
-    parts, line = a_line()
+    _, line = a_line()
     epsilon = 2.0
     bounds = [(other, line.log_value(other)[0] + 1e-9) for other in (7.0, 1.0)]
 
@@ -202,7 +203,7 @@ def test_what_is_beyond_the_line_and_folded_in_is_not_forgotten():
         folding = Folding(line.theta, period, tuple(bounds))
         end = 2 * math.pi / period * points
         log_rest = line.log_beyond(end, -35.0) if log_rest is None else log_rest
-        return make_tail(parts, line, epsilon, folding, points=points, log_rest=log_rest)
+        return make_tail(line, epsilon, folding, points=points, log_rest=log_rest)
 
     exact = tail(40.0, 600).at(epsilon)
     assert exact.width < 1e-6 * exact.upper
@@ -220,18 +221,25 @@ def test_what_is_beyond_the_line_and_folded_in_is_not_forgotten():
 def test_a_curve_takes_a_few_lines_and_any_order_gives_the_same(monkeypatch):
     made = []
     monkeypatch.setattr(
-        windowed_query,
+        lines_query,
         "sampled_tail",
         lambda *arguments: made.append(arguments) or sampled_tail(*arguments),
     )
     laws = CountedLaws.of([(subsampled_gaussian(1.0, 0.01), 1000)])
     epsilons = [0.2 + 0.02 * i for i in range(60)]
-    upward, downward = WindowedQuery(laws, 1e-5), WindowedQuery(laws, 1e-5)
+    upward, downward = LinesQuery(laws, 1e-5), LinesQuery(laws, 1e-5)
     first = [upward.delta(epsilon) for epsilon in epsilons]
     assert len(made) <= 8
     assert [downward.delta(epsilon) for epsilon in epsilons[::-1]] == first[::-1]
     assert all(found.width <= 1e-5 * found.upper for found in first)
     assert all(one.lower > other.upper for one, other in itertools.pairwise(first))
+
+
+def at_delta(parts, delta):
+    """The saddle points around an epsilon, and about that epsilon."""
+    plan = Plan.of(parts, math.log(delta), 1e-6)
+    centre = plan.epsilon_at(math.log(delta), math.inf)
+    return plan.terms[0].saddles(centre), centre
 
 
 def test_other_rounds_have_no_line():
@@ -240,15 +248,15 @@ def test_other_rounds_have_no_line():
         [(subsampled_gaussian(1.0, 0.001, True), 3)],  # the transform decays too slowly
         [(subsampled_gaussian(0.001, 0.1, True), 40)],  # exponents too large
     ):
-        query = WindowedQuery(CountedLaws.of(rounds), 1e-4)
-        saddles, centre = query._centre(math.log(1e-6))
+        query = LinesQuery(CountedLaws.of(rounds), 1e-4)
+        saddles, centre = at_delta(query.parts, 1e-6)
         assert sampled_tail(query.parts, centre, saddles, 1e-4) is None
 
 
 def test_an_estimate_that_is_far_off_makes_no_line():
     """At theta = 400 the tilted loss is 60 deviations out, where estimates have no points."""
-    query = WindowedQuery(CountedLaws.of([(subsampled_gaussian(6.67, 0.016, True), 12)]), 1e-6)
-    saddles, centre = query._centre(math.log(2.6e-9))
+    query = LinesQuery(CountedLaws.of([(subsampled_gaussian(6.67, 0.016, True), 12)]), 1e-6)
+    saddles, centre = at_delta(query.parts, 2.6e-9)
     assert sampled_tail(query.parts, centre, saddles, 1e-6) is None
     found = query.epsilon(2.6e-9)
     assert 0.0 < found.width <= 1e-6 * found.upper
@@ -259,14 +267,14 @@ def test_a_slow_transform_is_given_up_soon(monkeypatch):
     seen = []
     honest = SampledTransform.nodes
 
-    def nodes(one, power, omega):
-        found = honest(one, power, omega)
+    def nodes(one, theta, omega=0.0):
+        found = honest(one, theta, omega)
         seen.append(found.losses.size)
         return found
 
     monkeypatch.setattr(sampled_transform.SampledTransform, "nodes", nodes)
-    query = WindowedQuery(CountedLaws.of([(subsampled_gaussian(0.7, 1e-5, True), 100_000)]), 1e-6)
-    saddles, centre = query._centre(math.log(1e-6))
+    query = LinesQuery(CountedLaws.of([(subsampled_gaussian(0.7, 1e-5, True), 100_000)]), 1e-6)
+    saddles, centre = at_delta(query.parts, 1e-6)
     sampled_tail(query.parts, centre, saddles, 1e-6)
     assert max(seen) <= 4 * sampled_line._MOST_NODES
     assert len(seen) < 400

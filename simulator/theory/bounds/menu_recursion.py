@@ -17,8 +17,8 @@ several menus are played in a fixed order, on which the value depends.
 
 Both err by the square of the step. Values are carried times exp(theta e), which is level where the
 answer is, so that an FFT's absolute error is relative to it there. As in
-:mod:`simulator.theory.pld.windowed` this error is bounded in the 2-norm and added to the ends. To
-the right of the lattice Chernoff's bound stands for V, to the left the chord to V(-infinity) = 1;
+:mod:`simulator.theory.pld.loss_lattice` this error is bounded in the 2-norm and added to the ends.
+To the right of the lattice Chernoff's bound stands for V, to the left the chord to V(-infinity) = 1;
 the adversary of the lower end gives up there, or stops.
 """
 
@@ -41,7 +41,7 @@ from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.grid_laws import Points, enclosing_grid_laws, losses_at, round_step
-from simulator.theory.pld.windowed import log_largest_weight
+from simulator.theory.pld.smoothed_tail import log_chernoff_constant
 
 T = TypeVar("T")
 Menu = tuple[PrivacyLossLaw, ...]
@@ -182,7 +182,7 @@ def _most_log_mgf(stages: Stages, thetas: Floats, least: float = -math.inf) -> F
 
 
 def _log_weights() -> Floats:
-    return np.array([log_largest_weight(float(theta)) for theta in _THETAS])
+    return np.array([log_chernoff_constant(float(theta)) for theta in _THETAS])
 
 
 @lru_cache(maxsize=16)
@@ -269,7 +269,7 @@ def _upper(stages: Stages, line: _Line) -> Floats:
     tilt, inside = line.tilt, line.inside
     left, right = slice(0, line.up), slice(line.up + line.lattice.points, None)
     nearness = np.exp(-line.step * np.arange(line.up, 0, -1))  # of x to its value at the left end
-    most = math.exp(log_largest_weight(line.theta) - line.theta * line.lattice.centre)
+    most = math.exp(log_chernoff_constant(line.theta) - line.theta * line.lattice.centre)
     most *= 1.0 + line.rounding
     noise, values = 0.0, np.zeros(tilt.size)
     values[inside] = tilt[inside] * _payoff(line.inner)

@@ -15,13 +15,18 @@ _SHARES = np.geomspace(0.5, 1.0, 71)
 """Between the ends of an octave, a percent apart."""
 
 
-def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
-    """The range of losses with at most ``tail_mass`` of P0 on either side, infinity excluded."""
+def loss_range(
+    law: PrivacyLossLaw, tail_mass: float, *, inside: bool = False
+) -> tuple[float, float]:
+    """The range of losses with at most ``tail_mass`` of P0 on either side, infinity excluded.
+
+    Where the support ends, that is its end, or with ``inside`` the smaller of both.
+    """
     low, high = law.support
-    if not math.isfinite(high):
-        high = _quantile(law, tail_mass, +1)
-    if not math.isfinite(low):
-        low = -_quantile(law, tail_mass, -1)
+    if inside or not math.isfinite(high):
+        high = min(high, _quantile(law, tail_mass, +1))
+    if inside or not math.isfinite(low):
+        low = max(low, -_quantile(law, tail_mass, -1))
     return low, high
 
 

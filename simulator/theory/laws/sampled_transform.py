@@ -28,8 +28,9 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.line_nodes import Nodes
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, mixed_loss
 from simulator.theory.outward import UNIT
 
@@ -45,20 +46,6 @@ _STEEPEST = 1e3
 """Largest mu (1 + theta): exponents are below a million, so their rounding is within the room."""
 _DOUBLINGS = 4.0 ** np.arange(12)
 _LOG_ROOT = math.log(2 * math.pi) / 2
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """Nodes of the rule that matter: losses (n,), weights (n,), the rounding of both.
-
-    The weights add up to 1 but for what is left out. ``log_total`` is ln F(Re p), off by ``wrong``.
-    """
-
-    losses: Floats
-    weights: Floats
-    loss_error: Floats
-    wrong: float
-    log_total: float
 
 
 @dataclass(frozen=True)
@@ -93,18 +80,20 @@ class SampledTransform:
         """Re p at Re z = theta >= 0."""
         return 1.0 + theta if self.removal else -theta
 
-    def nodes_needed(self, power: float, omega: float) -> float:
-        """About how many nodes serve all abs(Im p) <= omega."""
+    def nodes_needed(self, theta: float, omega: float) -> float:
+        """About how many nodes serve all abs(Im z) <= omega."""
+        power = self.power(theta)
         low, high = self._ends(power)
         return (high - low) / self._spacing(power, omega)
 
-    def log_value(self, power: float) -> tuple[float, float]:
-        """Ln F at a real power, and a bound on its error."""
-        nodes = self.nodes(power, 0.0)
+    def log_value(self, theta: float) -> tuple[float, float]:
+        """Ln M(theta), and a bound on its error."""
+        nodes = self.nodes(theta)
         return nodes.log_total, nodes.wrong
 
-    def nodes(self, power: float, omega: float) -> Nodes:
-        """Nodes for Re p = power and all abs(Im p) <= omega."""
+    def nodes(self, theta: float, omega: float = 0.0) -> Nodes:
+        """Nodes for Re z = theta and all abs(Im z) <= omega."""
+        power = self.power(theta)
         h = self._spacing(power, omega)
         low, high = self._ends(power)
         x = h * np.arange(math.floor(low / h) - 1, math.ceil(high / h) + 2, dtype=np.float64)
@@ -120,33 +109,18 @@ class SampledTransform:
         wrong = float((weights * each).sum()) + (masses.size + 16) * UNIT + 4 * _LEFT_OUT
         log_total = top + math.log(total) + math.log(h) - _LOG_ROOT
         wrong += 8 * UNIT * (4 + abs(top) + abs(log_total))
-        return Nodes(m, weights, error, wrong, log_total)
+        losses = m if self.removal else -m
+        return Nodes(losses, weights, error, wrong, log_total, _LEFT_OUT)
 
-    def ratios(self, nodes: Nodes, first: float, spacing: float, count: int) -> RealOrComplex:
-        """M(z)/M(theta) at the ``count`` points Im z = first + spacing n >= 0."""
-        # exp(i (first + spacing n) m), n = block a + b, is a product of two: few exponentials.
-        block = max(math.isqrt(count), 1)
-        turns = 1j * nodes.losses
-        outer = first + spacing * (block * np.arange(-(-count // block)))
-        left = np.exp(outer[:, None] * turns) * nodes.weights
-        right = np.exp((spacing * np.arange(block))[:, None] * turns)
-        found = (left @ right.T).ravel()[:count]
-        return found if self.removal else found.conj()
-
-    def ratio_error(self, nodes: Nodes, omega: float) -> float:
-        """Bound on the error of every ratio at Im z <= omega."""
-        each = omega * (nodes.loss_error + 8 * UNIT * np.abs(nodes.losses))
-        turned = float((nodes.weights * each).sum()) + 4 * (nodes.losses.size + 16) * UNIT
-        return turned + 2 * nodes.wrong + _LEFT_OUT
-
-    def mean_deviation(self, power: float) -> float:
+    def mean_deviation(self, theta: float) -> float:
         """Upper bound on the mean distance of the tilted loss from a centre.
 
         abs(M(theta + i w)) changes by at most M(theta) times that, for a unit of w.
         """
+        power = self.power(theta)
         x = np.linspace(*self._ends(power), _CELLS + 1)
         _, m, r = self._at(x)
-        density = np.exp(power * m - x**2 / 2 - _LOG_ROOT - self.log_value(power)[0])
+        density = np.exp(power * m - x**2 / 2 - _LOG_ROOT - self.log_value(theta)[0])
         most = _most_in_cells(density, x, *self._slopes(x, r, power * self.mu, 0.0)) * np.diff(x)
         centre = float((most * m[1:]).sum())
         away = np.abs(m - centre)
@@ -160,13 +134,14 @@ class SampledTransform:
         low, high = pull * r[:-1], pull * r[1:]
         return np.minimum(low, high) - shift - x[1:], np.maximum(low, high) - shift - x[:-1]
 
-    def variation(self, power: float) -> float:
+    def variation(self, theta: float) -> float:
         """Upper bound on TV(g)/F(Re p), by which abs(M(z)/M(theta)) <= TV/Im z."""
+        power = self.power(theta)
         ends = -self.mu, power * self.mu  # g rises before both and falls after both
         x = np.linspace(min(ends), max(ends), _CELLS + 1)
         w, m, r = self._at(x)
         logs = (power + 1) * m - x**2 / 2 - w - math.log(self.rate * self.mu) - _LOG_ROOT
-        g = np.exp(np.minimum(logs - self.log_value(power)[0], 600.0))
+        g = np.exp(np.minimum(logs - self.log_value(theta)[0], 600.0))
         least, most = self._slopes(x, r, (power + 1) * self.mu, self.mu)
         change = np.abs(np.diff(g))
         turns = (least < 0.0) & (most > 0.0)  # else g is monotone there

@@ -147,7 +147,7 @@ class CountedLaws:
         at = np.array(theta)
         psi, size = float(self.laplaces.log_mgf(at)), 0.0
         for of, (law, count) in zip(sampled, self.others):
-            value, wrong = of.log_value(of.power(theta)) if of else (float(law.log_mgf(at)), 0.0)
+            value, wrong = of.log_value(theta) if of else (float(law.log_mgf(at)), 0.0)
             psi, size = psi + count * (value + wrong), size + count * abs(value)
         return theta, psi + _ROUNDING * (size + abs(psi)) + _ROUNDING
 

@@ -18,18 +18,20 @@ from simulator.theory.outward import below
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosed_query import EnclosedQuery
+from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.tail import OneRound
-from simulator.theory.pld.windowed_query import WindowedQuery
 from simulator.theory.stored import JsonNode, members_of, written
 
+_ON_LINES, _MANY_ATOMS = 1e-7, 256
+"""The least tolerance, and the number of losses, from which finite laws are composed on lines."""
 _FEW_LAWS = 16
 """Most laws whose total variations are summed first."""
 _ON_A_GRID, _MANY_ON_A_GRID, _MANY_LAWS = 1e-6, 1e-4, 32
-"""Tolerances of compositions on a grid, the second for more distinct laws than the number."""
+"""Tolerances of compositions on lines, the second for more distinct laws than the number."""
 
 
 def grid_tolerance(laws: Iterable[PrivacyLossLaw]) -> float:
-    """The relative width that brackets aim at where losses are put on a grid: 1e-6 or 1e-4.
+    """The relative width that brackets aim at by default, on lines or a grid: 1e-6 or 1e-4.
 
     A composition of 2,000 distinct laws then takes a minute instead of an hour; rounds of sampled
     Gaussians on a line reach more, sooner.
@@ -104,7 +106,7 @@ class PLD:
     def _at_most(self, epsilon: float) -> float:
         """An upper end of delta(epsilon) that takes no composition; 1 where there is none."""
         inside = 0.0 <= epsilon < self.laws.support[1]
-        if not (inside and isinstance(self._query, WindowedQuery)):
+        if not (inside and isinstance(self._query, LinesQuery)):
             return 1.0
         return self._query.at_most(epsilon)
 
@@ -164,17 +166,17 @@ class PLD:
         return self.reversed()
 
     @cached_property
-    def _query(self) -> CompositionQuery | WindowedQuery | EnclosedQuery:
+    def _query(self) -> CompositionQuery | LinesQuery | EnclosedQuery:
         """The engine for these laws."""
-        if self.rounds == 1 and self.laws.items[0][0].least_tolerance:
-            return EnclosedQuery(self.laws.items[0][0], self.tolerance)
-        exact = all(law.has_exact_transform for law, _ in self.laws.items)
-        if not all(
-            law.has_exact_transform or law.has_accurate_cells or law.least_tolerance
-            for law, _ in self.laws.items
-        ):
+        laws = [law for law, _ in self.laws.items]
+        if any(law.least_tolerance for law in laws):
+            return EnclosedQuery(self.laws, self.tolerance)
+        exact = all(law.has_exact_transform for law in laws)
+        if not all(law.has_exact_transform or law.has_accurate_cells for law in laws):
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
-        engine = CompositionQuery if exact or self.rounds <= 1 else WindowedQuery
+        if exact and self.tolerance >= _ON_LINES and self.rounds > 1:
+            exact = max(law.atom_losses.size for law in laws) <= _MANY_ATOMS
+        engine = CompositionQuery if exact or self.rounds <= 1 else LinesQuery
         return engine(self.laws, self.tolerance)
 
 

@@ -178,23 +178,6 @@ def enclosing_grid_laws(
     )
 
 
-def grid_laws_of(
-    law: PrivacyLossLaw,
-    step: float,
-    reach: tuple[float, float],
-    theta: float,
-    tail_mass: float,
-    *,
-    start: Points | None = None,
-) -> tuple[GridLaw, GridLaw]:
-    """The lower and the upper grid law; of its two ends for a law that has no exact masses."""
-    ends = law.enclosed(step, tail_mass)
-    if ends is None:
-        return enclosing_grid_laws(law, step, reach, theta, start=start)
-    below, above = (enclosing_grid_laws(end, step, end.support, theta) for end in ends)
-    return below[0], above[1]
-
-
 def _chosen_points(
     law: PrivacyLossLaw,
     step: float,

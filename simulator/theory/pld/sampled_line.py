@@ -17,17 +17,14 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.laws.sampled_transform import SampledTransform, decay
-from simulator.theory.outward import UNIT
 from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.node_line import NodeLine, make_tail
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.smoothed_tail import (
-    Folding,
     SmoothedTail,
     Window,
     choose_window,
-    log_chernoff_constant,
     points_needed,
 )
 
@@ -48,23 +45,15 @@ _ROOM = 1 + 1e-9
 
 
 @dataclass(frozen=True)
-class SampledLine:
-    """The transforms of a composition's rounds, with their numbers, at one tilt theta >= 0."""
+class SampledLine(NodeLine):
+    """The line of sampled Gaussians, with what is known beyond its end."""
 
     items: tuple[tuple[SampledTransform, int], ...]
-    theta: float
-
-    def log_value(self, theta: float) -> tuple[float, float]:
-        """Ln M(theta), and a bound on its error."""
-        found = [(count, *one.log_value(one.power(theta))) for one, count in self.items]
-        total = math.fsum(count * log for count, log, _ in found)
-        wrong = math.fsum(count * (off + 2 * UNIT * abs(log)) for count, log, off in found)
-        return total, wrong + 4 * UNIT * abs(total)
 
     def work(self, points: int, omega: float) -> float:
         """Products of points and nodes up to Im z = omega, the most of a few laws."""
         few = (self.items[index][0] for index in self._looked_at)
-        return points * max(one.nodes_needed(one.power(self.theta), omega) for one in few)
+        return points * max(one.nodes_needed(self.theta, omega) for one in few)
 
     def length(self, first: float, wanted: float) -> float:
         """About where ln abs(M(z)/M(theta)) falls below ``wanted``; infinity where that is far."""
@@ -74,30 +63,13 @@ class SampledLine:
             log = 0.0
             for index, run in zip(self._looked_at, runs):
                 one, _ = self.items[index]
-                nodes = one.nodes(one.power(self.theta), omega)
-                size = np.abs(one.ratios(nodes, 0.95 * omega, 0.05 * omega, 2)).max()
+                nodes = one.nodes(self.theta, omega)
+                size = np.abs(nodes.ratios(0.95 * omega, 0.05 * omega, 2)).max()
                 log += int(run.sum()) * math.log(max(float(size), 1e-300))
             if log <= wanted:
                 return omega
             omega *= _LONGER
         return math.inf
-
-    def ratios(self, spacing: float, points: int) -> tuple[RealOrComplex, Floats]:
-        """M(z)/M(theta) at Im z = 0, spacing, ..., (points,), and bounds on the errors."""
-        log, error = np.zeros(points, dtype=complex), np.zeros(points)
-        omega = spacing * points
-        for one, count in self.items:
-            nodes = one.nodes(one.power(self.theta), omega)
-            ratio = one.ratios(nodes, 0.0, spacing, points)
-            size = np.maximum(np.abs(ratio), 1e-300)
-            logs = np.log(np.where(size > 1e-300, ratio, 1e-300))
-            log += count * logs
-            off = np.log1p(one.ratio_error(nodes, omega) / size)
-            error += count * (off + 4 * UNIT * (4 + np.abs(logs))) + 4 * UNIT * np.abs(log)
-        known = error < 1.0
-        found = np.where(known, np.exp(log), 0.0)
-        most = np.exp(np.minimum(log.real + error, 0.0))
-        return found, np.where(known, np.abs(found) * np.expm1(np.minimum(error, 1.0)), most)
 
     def log_beyond(self, omega: float, wanted: float) -> float:
         """Upper bound on ln abs(M(z)/M(theta)) at every Im z >= omega.
@@ -123,9 +95,9 @@ class SampledLine:
         logs = np.zeros(_PER_OCTAVE)
         for index in few:
             one, count = self.items[index]
-            nodes = one.nodes(one.power(self.theta), end)
-            size = np.abs(one.ratios(nodes, start + width / 2, width, _PER_OCTAVE))
-            size += one.ratio_error(nodes, end) + self._deviation(index) * width / 2
+            nodes = one.nodes(self.theta, end)
+            size = np.abs(nodes.ratios(start + width / 2, width, _PER_OCTAVE))
+            size += nodes.ratio_error(end) + self._deviation(index) * width / 2
             logs += count * np.log(np.minimum(size * _ROOM, 1.0))
         return float(logs.max())
 
@@ -148,13 +120,13 @@ class SampledLine:
     def _deviation(self, index: int) -> float:
         if index not in self._deviations:
             one, _ = self.items[index]
-            self._deviations[index] = one.mean_deviation(one.power(self.theta))
+            self._deviations[index] = one.mean_deviation(self.theta)
         return self._deviations[index]
 
     def _variation(self, index: int) -> float:
         if index not in self._variations:
             one, _ = self.items[index]
-            self._variations[index] = one.variation(one.power(self.theta))
+            self._variations[index] = one.variation(self.theta)
         return self._variations[index]
 
     @cached_property
@@ -191,14 +163,14 @@ def sampled_tail(
     last = _LONGER * line.length(first, wanted)
     if not math.isfinite(last):
         return None
-    folding = _folding(line, window, epsilon, log_allowed)
+    folding = line.folding(window, epsilon, log_allowed)
     for _ in range(_LENGTHS):
         points = points_needed(folding.period, last)
         if line.work(points, last) > _WORK:
             return None
         log_rest = line.log_beyond(last, wanted)
         if log_rest <= wanted:
-            return make_tail(parts, line, epsilon, folding, points=points, log_rest=log_rest)
+            return make_tail(line, epsilon, folding, points=points, log_rest=log_rest)
         last *= _LONGER**3
     return None
 
@@ -221,55 +193,3 @@ def _tilt(
             return best
         best = theta, window, log_scale
         theta *= 2
-
-
-def _folding(line: SampledLine, window: Window, epsilon: float, log_folded: float) -> Folding:
-    """A period so long that about exp(log_folded) is folded in, by bounds on M itself."""
-    logs, period = [], 0.0
-    for other in (window.theta_above, window.theta_below):
-        log, off = line.log_value(other)
-        logs.append((other, log + off + log_chernoff_constant(other)))
-        log_ratio = max(logs[-1][1] - other * epsilon - log_folded, 1.0)
-        period = max(period, log_ratio / abs(other - line.theta))
-    return Folding(line.theta, period, tuple(logs))
-
-
-def make_tail(
-    parts: CountedLaws,
-    line: SampledLine,
-    epsilon: float,
-    folding: Folding,
-    *,
-    points: int,
-    log_rest: float,
-) -> SmoothedTail:
-    """The line of so many points, for use near ``epsilon``.
-
-    ``log_rest`` is at least ln abs(M(z)/M(theta)) everywhere beyond it.
-    """
-    theta, spacing = line.theta, 2 * np.pi / folding.period
-    omega = spacing * np.arange(points + 1, dtype=np.float64)
-    ratio, wrong = line.ratios(spacing, omega.size)
-    z = theta + 1j * omega
-    wrong = wrong + np.abs(ratio) * 8 * UNIT * (4 + omega * abs(epsilon))
-    terms = ratio * np.exp(-1j * omega * epsilon) * (spacing / np.pi)
-    terms[0] /= 2
-    slopes = terms / (1 + z)
-    log_total, slack = line.log_value(theta)
-    rest = math.exp(log_rest) / (np.pi * float(omega[-1]))
-    noise = float((wrong / np.abs(z * (1 + z))).sum()) * spacing / np.pi + rest
-    return SmoothedTail(
-        parts,
-        theta,
-        smoothing=0.0,
-        folding=folding,
-        centre=epsilon,
-        omega=omega,
-        values=slopes / z,
-        slopes=slopes,
-        densities=terms,
-        log_scale=log_total - theta * epsilon,
-        scale_slack=slack,
-        value_noise=noise * _ROOM,
-        density_noise=0.0,
-    )

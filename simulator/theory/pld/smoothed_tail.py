@@ -147,7 +147,7 @@ class Folding:
 class SmoothedTail:
     """One line of integration: the weights of its points, ready to be summed at any epsilon."""
 
-    parts: CountedLaws
+    lost: float  # the mass at infinite loss
     theta: float
     _: KW_ONLY
     smoothing: float
@@ -202,7 +202,7 @@ class SmoothedTail:
         rest += line.left_out * spacing / np.pi + _LOST
         whole_rest += line.left_out_whole * spacing / np.pi + _LOST
         return cls(
-            parts,
+            parts.infinite_mass,
             theta,
             smoothing=smoothing,
             folding=Folding.of(parts, smoothing, theta, window),
@@ -258,8 +258,7 @@ class SmoothedTail:
             return SlopedBracket.of_delta(low, high + TINY, slope + apart.slope)
         if self.theta > 0:
             low = max(low - scale * gap, 0.0) if exponent > -_FULL else 0.0
-            lost = self.parts.infinite_mass
-            return SlopedBracket.of_delta(low, high + TINY, slope, lost=lost)
+            return SlopedBracket.of_delta(low, high + TINY, slope, lost=self.lost)
         return SlopedBracket.of_delta(1 - high - scale * gap, 1 - low, slope)
 
     @cached_property

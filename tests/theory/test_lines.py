@@ -1,4 +1,4 @@
-"""Composition on a window of a grid: against convolution, simulation, engines and libraries."""
+"""Composition on lines, and grid laws: against convolution, simulation, engines and libraries."""
 
 import dataclasses
 import math
@@ -17,25 +17,24 @@ from simulator.theory import (
 )
 from simulator.theory.bounds import comparison
 from simulator.theory.bracket import Bracket
+from simulator.theory.laws.discrete import discrete_gaussian
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws.quantile import loss_range
-from simulator.theory.pld import distribution, grid_laws, windowed_query
+from simulator.theory.pld import distribution, enclosing_lines, lines_query
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.distribution import PLD, largest_delta
-from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, round_step
-from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.enclosing_lines import Plan, enclosing_tails
+from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
+from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.tail import TINY
-from simulator.theory.pld.tail_inverse import upper_end
-from simulator.theory.pld.windowed import LossWindow, WindowedSum
-from simulator.theory.pld.windowed_query import WindowedQuery
 from tests.helpers.laws import subsampled_gaussian
 
 
 @pytest.fixture(autouse=True)
-def on_the_grid(monkeypatch):
-    """Rounds of sampled Gaussians are composed on the grid here, as all others are."""
-    monkeypatch.setattr(windowed_query, "sampled_tail", lambda *arguments: None)
+def by_atoms(monkeypatch):
+    """Sampled Gaussians are enclosed by atoms here, as laws without a transform are."""
+    monkeypatch.setattr(lines_query, "sampled_tail", lambda *arguments: None)
+    monkeypatch.setattr(enclosing_lines, "_serves", lambda *arguments: False)
     distribution._composed.cache_clear()
     yield
     distribution._composed.cache_clear()
@@ -47,9 +46,9 @@ BOTH = [subsampled_gaussian(1.0, 0.05), subsampled_gaussian(1.0, 0.05).reversed(
 class ByAnswers:
     """delta of few rounds by integration over the answers, with nothing of the library."""
 
-    def __init__(self, law, points):
+    def __init__(self, law, points, reach=9.0):
         self.sigma, self.rate, self.exchanged = (1 / law.base.mu), law.rate, law.exchanged
-        self.x = np.linspace(-9 * self.sigma, 1 + 9 * self.sigma, points)
+        self.x = np.linspace(-reach * self.sigma, 1 + reach * self.sigma, points)
         without = norm.pdf(self.x, 0, self.sigma)
         ratio = 1 - self.rate + self.rate * np.exp((self.x - 0.5) / self.sigma**2)
         spacing = self.x[1] - self.x[0]
@@ -109,9 +108,11 @@ def test_thirty_rounds_are_what_is_simulated(law):
 
 
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-12, 1e-30])
-def test_gaussians_on_the_grid_are_gaussian(delta):
+@pytest.mark.parametrize("closed", [(), enclosing_lines._CLOSED], ids=["atoms", "closed"])
+def test_gaussians_on_lines_are_gaussian(delta, closed, monkeypatch):
     # The engine does not know that their sum has a closed form.
-    found = WindowedQuery(CountedLaws.of([(GaussianLaw(0.3), 40)]), 1e-6).epsilon(delta)
+    monkeypatch.setattr(enclosing_lines, "_CLOSED", closed)
+    found = LinesQuery(CountedLaws.of([(GaussianLaw(0.3), 40)]), 1e-6).epsilon(delta)
     exact = gaussian_epsilon(0.3 * np.sqrt(40), delta)
     assert found.lower <= exact <= found.upper
     assert found.width <= 1e-6 * found.upper
@@ -119,7 +120,7 @@ def test_gaussians_on_the_grid_are_gaussian(delta):
 
 @pytest.mark.parametrize("delta", [0.05, 1e-8, 1e-30])
 @pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
-def test_brackets_of_coarse_and_fine_steps_intersect(law, delta):
+def test_brackets_of_coarse_and_fine_lines_intersect(law, delta):
     coarse, fine = (
         compose_laws([(law, 200)], tolerance).epsilon(delta) for tolerance in (1e-3, 1e-6)
     )
@@ -135,83 +136,13 @@ def test_delta_and_epsilon_are_inverse():
     assert composed.delta(epsilon.lower * (1 - 1e-9)).upper >= 1e-7
 
 
-def test_other_laws_are_composed_on_the_same_grid():
+def test_other_laws_are_composed_on_the_same_line():
     mixed = compose_laws([(BOTH[1], 20), (GaussianLaw(0.4), 2), (LaplaceLaw(0.1), 1)], 1e-4)
     bracket = mixed.epsilon(1e-6)
     assert bracket.width <= 1e-3 * bracket.upper
     without = compose_laws([(BOTH[1], 20), (GaussianLaw(0.4), 2)], 1e-4).epsilon(1e-6)
     assert without.upper < bracket.lower
     assert bracket.upper < without.upper + 0.1 + 1e-9
-
-
-def lattice_law(law, step):
-    """A law whose losses are multiples of the step, as a law on the grid."""
-    index = np.rint(law.losses / step).astype(int)
-    masses = np.exp(law.log_masses)
-    error = 4e-16 * masses
-    return GridLaw(
-        step,
-        index,
-        masses=masses,
-        error=error,
-        slack=1e-15,
-        infinite_mass=law.infinite_mass,
-    )
-
-
-def composed(laws, theta, window, centre):
-    """The tail of ``count`` rounds of each law, all on one grid."""
-    offset = sum(count * law.offset for law, count in laws)
-    total = WindowedSum(theta, window, laws[0][0].step, offset)
-    for law, count in laws:
-        total.add(law, count)
-    return total.tail(centre)
-
-
-def honest_and_short(theta, length):
-    """Two hundred responses of 1/8: engine on the whole support, and on a window."""
-    law = randomized_response(0.125)
-    parts = CountedLaws.of([(law, 200)])
-    whole = LossLatticeTail.make(parts, LossLattice.of(parts), theta)
-    weights = np.exp(law.log_masses + theta * law.losses - law.log_mgf(theta))
-    centre = 200 * float(weights @ law.losses)
-    window = LossWindow(centre - length / 2, centre + length / 2, theta + 3, theta - 3)
-    laws = [(lattice_law(law, 0.125), 200)]
-    return whole, composed(laws, theta, window, centre)
-
-
-def test_the_window_agrees_with_the_whole_lattice():
-    for epsilon in (3.0, 6.05, 9.3):
-        theta = Saddles.of(CountedLaws.of([(randomized_response(0.125), 200)])).theta_at(epsilon)
-        whole, windowed_tail = honest_and_short(theta, 24.0)
-        exact, found = whole.at(epsilon), windowed_tail.at(epsilon)
-        assert found.lower <= exact.upper
-        assert exact.lower <= found.upper
-        assert found.upper - found.lower <= 1e-4 * found.upper
-        assert found.slope == pytest.approx(exact.slope, rel=1e-4)
-
-
-def test_a_window_too_short_widens_the_bracket_and_does_not_move_it(monkeypatch):
-    theta, epsilon = 1.5, 5.0
-    whole, short = honest_and_short(theta, 4.0)
-    exact, found = whole.at(epsilon), short.at(epsilon)
-    assert found.lower <= exact.lower <= exact.upper <= found.upper
-    monkeypatch.setattr(WindowedSum, "_mass_outside", lambda self: 0.0)
-    broken = honest_and_short(theta, 4.0)[1].at(epsilon)
-    assert broken.upper < exact.lower or broken.lower > exact.upper
-
-
-def test_rounding_that_is_forgotten_is_caught():
-    # Without a tilt the tail at 1e-30 is all rounding.
-    laws = [(lattice_law(randomized_response(0.125), 0.125), 200)]
-    parts = CountedLaws.of([(randomized_response(0.125), 200)])
-    exact = LossLatticeTail.make(parts, LossLattice.of(parts), Saddles.of(parts).theta_at(18.0)).at(
-        18.0
-    )
-    plain = composed(laws, 0.0, LossWindow(-26.0, 26.0, 40.0, -40.0), 18.0)
-    assert plain.at(18.0).lower <= exact.lower <= exact.upper <= plain.at(18.0).upper
-    careless = dataclasses.replace(plain, noise=0.0, outside=0.0).at(18.0)
-    assert careless.upper < exact.lower or careless.lower > exact.upper
 
 
 GRID_CASES = [
@@ -230,33 +161,22 @@ def curve(law, epsilon):
 def test_a_curve_is_answered_alike_in_any_order_and_by_few_compositions(monkeypatch):
     """Which anchor answers follows from the question alone; its ends hold beside finer ones."""
     made = []
-    composed_once = WindowedQuery._composed
     monkeypatch.setattr(
-        WindowedQuery,
-        "_composed",
-        lambda *arguments: made.append(arguments) or composed_once(*arguments),
+        lines_query,
+        "enclosing_tails",
+        lambda *arguments: made.append(arguments) or enclosing_tails(*arguments),
     )
     deltas = np.logspace(-2, -9, 25)
-    upward, downward = (WindowedQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-4) for _ in range(2))
+    upward, downward = (LinesQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-4) for _ in range(2))
     first = [upward.epsilon(float(delta)) for delta in deltas]
     compositions = len(made)
-    assert compositions <= 10
+    assert compositions <= 12
     assert [downward.epsilon(float(delta)) for delta in deltas[::-1]] == first[::-1]
-    finer = WindowedQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-6)
+    finer = LinesQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-6)
     for delta, found in zip(deltas[::6], first[::6]):
         assert found.width <= 1e-4 * found.upper
         exact = finer.epsilon(float(delta))
         assert found.lower <= exact.lower <= exact.upper <= found.upper
-
-
-def test_laws_composed_one_at_a_time_are_the_laws_composed_together():
-    law, other = (lattice_law(randomized_response(0.125 * n), 0.125) for n in (1, 2))
-    window = LossWindow(-9.0, 15.0, 4.5, -1.5)
-    together = composed([(law, 40), (other, 10)], 1.5, window, 3.0).at(3.0)
-    apart = composed([(other, 4), (law, 30), (other, 6), (law, 10)], 1.5, window, 3.0).at(3.0)
-    assert together.lower <= apart.upper
-    assert apart.lower <= together.upper
-    assert apart.upper == pytest.approx(together.upper, rel=1e-9)
 
 
 @pytest.mark.parametrize(("law", "step"), GRID_CASES, ids=str)
@@ -344,17 +264,6 @@ def test_steps_make_exact_grids():
         assert all((short * n) / n == short for n in (3, 12345, 4_000_003))
 
 
-def test_an_upper_end_that_is_sought_from_far_off_is_found():
-    law = BOTH[1]
-    query = WindowedQuery(CountedLaws.of([(law, 50)]), 1e-4)
-    found = query.epsilon(1e-5)
-    _, upper = enclosing_grid_laws(law, round_step(1e-3), loss_range(law, 1e-12))
-    plan = query._plan(found.midpoint, query._saddles, 1e-3)
-    tail = composed([(upper, 50)], plan.theta, plan.window, plan.centre)
-    for start in (0.0, 0.5 * found.upper, 2 * found.upper):
-        assert found.lower <= upper_end(tail, 1e-5, start, 0.0, np.inf)
-
-
 @pytest.mark.parametrize(("sigma", "rate", "rounds"), [(1.0, 0.01, 1000), (0.8, 0.1, 50)])
 def test_dp_accounting_encloses_the_same_answer(sigma, rate, rounds):
     reason = "dp-accounting is not installed; it is in the extra conform"
@@ -375,21 +284,6 @@ def test_dp_accounting_encloses_the_same_answer(sigma, rate, rounds):
     ]
     assert theirs[0] <= ours.upper
     assert ours.lower <= theirs[1]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("exchanged", [False, True])
-def test_atoms_lie_on_the_grid_where_they_cost_nothing(exchanged, monkeypatch):
-    """Moved off it by a law's own offset, the lower law loses a part of the step every round."""
-    law = PoissonSubsampledLaw(LaplaceLaw(1.0), 0.05, exchanged)
-    fitted = compose_laws([(law, 50)], 1e-6).epsilon(1e-6)
-    assert fitted.width < 2e-6 * fitted.upper
-    for module in (grid_laws, windowed_query):
-        monkeypatch.setattr(module, "fitted_offset", lambda law, step: 0.0)
-    loose = PLD.of([(law, 50)], 1e-6).epsilon(1e-6)  # not the one composed before
-    assert loose.width > 4 * fitted.width
-    assert loose.lower <= fitted.upper
-    assert fitted.lower <= loose.upper
 
 
 def test_laws_whose_atoms_share_no_grid_are_certified_all_the_same():
@@ -435,7 +329,7 @@ def test_chernoffs_bound_is_above_delta(pld, epsilon):
 
 
 def test_a_delta_below_the_doubles_takes_no_composition(monkeypatch):
-    monkeypatch.setattr(WindowedQuery, "_composed", None)  # a call would raise
+    monkeypatch.setattr(lines_query, "enclosing_tails", None)  # a call would raise
     assert FAR.delta(3.62) == Bracket(0.0, TINY)
 
 
@@ -445,3 +339,101 @@ def test_the_largest_delta_is_that_of_all_directions(epsilon):
     both = FAR, FAR.reversed()
     each = Bracket.largest(one.delta(epsilon) for one in both)
     assert largest_delta(both, epsilon) == each
+
+
+@pytest.mark.parametrize("exchanged", [False, True], ids=["add", "remove"])
+def test_losses_of_a_millionth_are_their_convolution(exchanged):
+    """Three rounds at a rate of 1e-6: no grid that serves other laws resolves them."""
+    law = subsampled_gaussian(8.0, 1e-6, exchanged)
+    found = PLD.of([(law, 3)], 1e-4).epsilon(1e-27)
+    assert found.width <= 1e-4 * found.upper
+    exact = ByAnswers(law, 601, reach=14.0)
+    assert exact.delta(3, found.lower) >= 1e-27 * (1 - 1e-6)
+    assert exact.delta(3, found.upper) <= 1e-27 * (1 + 1e-6)
+    assert found.upper >= found.lower > PLD.from_law(law).epsilon(1e-27).lower  # of one round
+
+
+def by_direct_convolution(law, rounds, top, points, epsilon):
+    """Bracket of delta: losses rounded down or up to a grid, and sums without a transform.
+
+    No term is negative, so that all of them keep their digits.
+    """
+    step, found = top / points, []
+    edges = step * np.arange(-points // 8, points + 1)
+    for up in (False, True):
+        masses = law.continuous_masses(np.r_[-np.inf, edges, np.inf])[0]
+        one, lost = (masses[:-1], masses[-1]) if up else (masses[1:], 0.0)
+        total, first = np.ones(1), -points // 8 * rounds
+        for _ in range(rounds):
+            total = np.convolve(total, one)
+        losses = step * (first + np.arange(total.size))
+        gains = np.maximum(-np.expm1(epsilon - losses), 0.0)
+        found.append(float(total @ gains) + rounds * lost)
+    return found
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(20, marks=pytest.mark.nightly)])
+def test_one_large_loss_among_small_ones_is_their_direct_convolution(rounds):
+    """One tilt serves either the many small losses or the large one that makes delta."""
+    law = subsampled_gaussian(2.65, 4.4e-6, True)
+    query = LinesQuery(CountedLaws.of([(law, rounds)]), 1e-4)
+    found = query.epsilon(1.2e-23)
+    assert found.width <= 1e-4 * found.upper
+    assert len(query._plan(math.log(1.2e-23), 1e-3, None).terms) > 1
+    low = by_direct_convolution(law, rounds, 4e-4, 2000, found.lower)
+    high = by_direct_convolution(law, rounds, 4e-4, 2000, found.upper)
+    assert low[1] >= 1.2e-23 >= high[0]
+    assert low[0] > 0.5e-23  # it is a test
+    assert high[1] < 2e-23
+
+
+def test_what_is_uncertain_is_not_forgotten():
+    """Each source of error, set to nothing, makes a bracket that is wrong or too narrow."""
+    law = subsampled_gaussian(2.65, 4.4e-6, True)
+    parts = CountedLaws.of([(law, 20)])
+    fine = PLD.of([(law, 20)], 1e-5).delta(1.2e-4)
+    plan = Plan.of(parts, math.log(fine.upper), 0.1, jumps=True)
+    below, above = enclosing_tails(plan, 1.2e-4, math.log(fine.upper), 0.1)
+    assert below.at(1.2e-4).lower <= fine.lower <= fine.upper <= above.at(1.2e-4).upper
+    careless = [
+        (dataclasses.replace(tail, smoothing=0.0) if hasattr(tail, "smoothing") else tail, times)
+        for tail, times in below.terms
+    ]
+    assert dataclasses.replace(below, terms=tuple(careless)).at(1.2e-4).lower > fine.upper
+    first = dataclasses.replace(plan, terms=plan.terms[:1])
+    alone = enclosing_tails(first, 1.2e-4, math.log(fine.upper), 0.1)[1]
+    assert alone.at(1.2e-4).upper < fine.lower
+
+
+WEAK = {
+    "rare and small": ([(subsampled_gaussian(1.5, 6e-6, True), 3000)], 5e-18),
+    "low noise": ([(subsampled_gaussian(0.114, 6e-4, True), 125_718)], 7e-10),
+    "sampled Laplace": ([(PoissonSubsampledLaw(LaplaceLaw(1 / 26.2325), 0.170777), 182)], 1e-29),
+    "discrete": ([(discrete_gaussian(79.0), 16_870)], 1e-6),
+    "a steep edge": ([(subsampled_gaussian(0.3, 0.01, True), 50)], 1e-12),
+    "mixed": (
+        [
+            (GaussianLaw(1 / 6), 5),
+            (randomized_response(0.11), 20),
+            (randomized_response(0.23), 9),
+            (subsampled_gaussian(1.3, 0.02, True), 60),
+            (subsampled_gaussian(2.1, 0.013, True), 40),
+            (PoissonSubsampledLaw(LaplaceLaw(1 / 3.3), 0.05, True), 30),
+        ],
+        1e-6,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_a_bracket_is_narrow_and_lies_in_a_wider_one_of_other_lines(name):
+    rounds, delta = WEAK[name]
+    fine, wide = (PLD.of(rounds, each).epsilon(delta) for each in (1e-5, 1e-3))
+    assert 0.0 < fine.width <= 1e-5 * fine.upper
+    assert wide.lower <= fine.lower <= fine.upper <= wide.upper
+
+
+def test_a_millionth_of_the_answer_is_what_is_asked_of_mixed_rounds():
+    rounds, delta = WEAK["mixed"]
+    found = PLD.of(rounds, 1e-6).epsilon(delta)
+    assert found.width <= 1e-6 * found.upper

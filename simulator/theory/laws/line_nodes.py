@@ -1,0 +1,194 @@
+"""Weighted losses whose sums are a law's transform on a line, and atoms that enclose any law."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.outward import UNIT
+
+_FEW = 256
+"""Losses or points up to which a sum is one of products; beyond, it is a transform."""
+_ORDERS = 21
+"""Terms of the series of exp(i x) for abs(x) <= pi/2; the rest is below 1e-15."""
+_MARKS = 512
+"""Points of a law from which cells are made."""
+_LEAST_MASS = 1e-290
+"""A mass below it has lost digits."""
+_NEGLIGIBLE = math.exp(-60.0)
+"""Share of the tilted law below which a node is left out."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Losses (n,) of a law tilted by theta, weights (n,) that add up to 1, the error of each loss.
+
+    ``log_total`` is ln M(theta), off by ``wrong``; ``left_out`` is a bound on what is missing from
+    every sum.
+    """
+
+    losses: Floats
+    weights: Floats
+    loss_error: Floats
+    wrong: float
+    log_total: float
+    left_out: float = 0.0
+
+    def ratios(self, first: float, spacing: float, count: int) -> RealOrComplex:
+        """M(z)/M(theta) at the ``count`` points Im z = first + spacing n >= 0."""
+        if first == 0.0 and count > _FEW and self.losses.size > _FEW:
+            return self._by_fft(spacing, count)
+        # exp(i (first + spacing n) l), n = block a + b, is a product of two: few exponentials.
+        block = max(math.isqrt(count), 1)
+        turns = 1j * self.losses
+        outer = first + spacing * (block * np.arange(-(-count // block)))
+        left = np.exp(outer[:, None] * turns) * self.weights
+        right = np.exp((spacing * np.arange(block))[:, None] * turns)
+        return np.asarray((left @ right.T).ravel()[:count])
+
+    def _by_fft(self, spacing: float, count: int) -> RealOrComplex:
+        """The same from 0 on: each loss at its nearest point of a grid, with a Taylor series.
+
+        On a circle of the period 2 pi/spacing, of at least 2 count points, exp(2 pi i n d/size) for
+        a distance of d <= 1/2 is a series in a number of at most pi/2.
+        """
+        size = scipy.fft.next_fast_len(2 * count, real=True)
+        place = self.losses * (spacing * size / (2 * math.pi))
+        nearest = np.rint(place)
+        apart, points = place - nearest, np.mod(nearest, size).astype(np.int64) % size
+        turn = np.arange(count) * (2j * math.pi / size)
+        weights, power = self.weights, np.ones(count, dtype=complex)
+        found = np.zeros(count, dtype=complex)
+        for order in range(_ORDERS):
+            on_grid = np.bincount(points, weights, size).astype(np.float64, copy=False)
+            found += power * scipy.fft.rfft(on_grid)[:count].conj()
+            weights, power = weights * apart, power * turn / (order + 1)
+        return found
+
+    def ratio_error(self, omega: float) -> float:
+        """Bound on the error of every ratio at Im z <= omega.
+
+        A sum term by term, or by a transform of at most 2^30 points: each value of that is a sum of
+        all numbers times products of 30 roots of unity at most (Higham, Accuracy and Stability of
+        Numerical Algorithms, 2nd ed., Section 24.1), and the series has coefficients of at most
+        exp(pi/2) together.
+        """
+        each = omega * (self.loss_error + 16 * UNIT * np.abs(self.losses))
+        turned = float((self.weights * each).sum())
+        summed = 4 * (self.losses.size + 16) if self.losses.size <= _FEW else 16 * 30 * 5
+        return turned + (summed + 64) * UNIT + 2 * self.wrong + self.left_out
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """Finitely many losses, ascending, with the logarithms of their P0-masses, each of shape (n,).
+
+    ``mass_error`` (n,) bounds the relative error of each mass.
+    """
+
+    losses: Floats
+    log_masses: Floats
+    mass_error: Floats
+
+    @classmethod
+    def of(cls, law: PrivacyLossLaw, inside: tuple[float, float]) -> Atoms:
+        """The atoms of a law in (low, high]."""
+        losses, logs = law.atom_losses, law.atom_log_masses
+        here = (losses > inside[0]) & (losses <= inside[1])
+        return cls(
+            losses[here],
+            logs[here],
+            4 * UNIT * (2 + np.abs(logs[here])) + law.loss_error,
+        )
+
+    def log_value(self, theta: float) -> tuple[float, float]:
+        """Ln M(theta), and a bound on its error."""
+        nodes = self.nodes(theta)
+        return nodes.log_total, nodes.wrong
+
+    def nodes(self, theta: float, omega: float = 0.0) -> Nodes:
+        """Those of the law tilted by ``theta``; they serve every Im z."""
+        exponents = self.log_masses + theta * self.losses
+        top = float(exponents.max())
+        masses = np.exp(exponents - top)
+        total = float(masses.sum())
+        kept = masses > _NEGLIGIBLE / masses.size * total
+        weights, losses = masses[kept] / total, self.losses[kept]
+        size = 4 + np.abs(self.log_masses[kept]) + 2 * np.abs(exponents[kept]) + abs(top)
+        each = self.mass_error[kept] + 4 * UNIT * size
+        wrong = float((weights * each).sum()) + 2 * _NEGLIGIBLE
+        log_total = top + math.log(total)
+        wrong += 8 * UNIT * (16 + abs(top) + abs(log_total))
+        return Nodes(losses, weights, np.zeros(losses.size), wrong, log_total, _NEGLIGIBLE)
+
+
+def cells_of(
+    law: PrivacyLossLaw, inside: tuple[float, float], theta: float, cells: int
+) -> tuple[Floats, Floats, Floats]:
+    """Edges of about that many cells, from one end of ``inside`` to the other, and their masses.
+
+    P0- and P1-masses are those of the continuous part. Cells are narrow where the law tilted by
+    ``theta`` has its mass, so that the sum of mass times squared width is least.
+    """
+    points = law.points[0]
+    marks = np.r_[points[:: -(-points.size // _MARKS)], law.atom_losses]
+    edges = np.unique(np.clip(np.r_[inside, marks], *inside))
+    for budget in (cells // 4, cells):
+        width = np.diff(edges)
+        masses = np.maximum(law.continuous_masses(edges)[0], 1e-300)
+        exponents = np.log(masses) + theta * edges[1:]
+        tilted = np.exp(exponents - exponents.max())
+        share = np.cbrt(tilted / tilted.sum() * (width / width.max()) ** 2)
+        counts = np.maximum(np.rint(budget * share / share.sum()), 1.0).astype(np.int64)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        part = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
+        inner = np.repeat(edges[:-1], counts) + np.repeat(width, counts) * part
+        edges = np.unique(np.append(inner, edges[-1]))
+    return (edges, *law.continuous_masses(edges))
+
+
+def enclosing_atoms(
+    law: PrivacyLossLaw, inside: tuple[float, float], theta: float, cells: int
+) -> tuple[Atoms, Atoms]:
+    """Atoms whose deltas enclose the law's at every epsilon, also composed.
+
+    LOWER: each cell's masses under P0 and P1 are gathered at one loss, which is what forgetting the
+    answer within the cell does. UPPER: the mass goes to the ends of its cell, keeping the masses
+    under P0 and P1: a chord of the curve delta as a function of exp(epsilon), which is convex. Both
+    differ from the law in second order of the widths, and no loss has to be on a grid. Losses that
+    are not in (low, high] are left out. The law's own ``loss_error`` and ``shift_error`` are not in
+    it.
+    """
+    edges, under0, under1 = cells_of(law, inside, theta, cells)
+    width = np.diff(edges)
+    usable = (under0 > _LEAST_MASS) & (under1 > _LEAST_MASS)
+    logs0 = np.log(np.where(usable, under0, 1.0))
+    logs1 = np.log(np.where(usable, under1, 1.0))
+    # The rounding of a rise is one of the losses, down for the lower law and up for the upper one.
+    size = 4 * UNIT * (64 + 2 * np.abs(logs0) + 2 * np.abs(logs1)) + 2 * law.loss_error
+    rise = np.where(usable, np.clip(logs0 - logs1 - edges[:-1], 0.0, width), width)
+    lower = np.maximum(edges[:-1] + rise - size, edges[:-1])[usable]
+    upward = np.expm1(-rise) / np.expm1(-width)
+    masses, wrong, moved = np.zeros(edges.size), np.zeros(edges.size), np.zeros(edges.size)
+    for share, ends in ((upward, slice(1, None)), (1 - upward, slice(None, -1))):
+        masses[ends] += under0 * share
+        wrong[ends] += under0 * share * size
+        moved[ends] = np.maximum(moved[ends], np.where(usable, size, 0.0))
+    kept = masses > 0.0
+    atoms = Atoms.of(law, inside)
+    return (
+        Atoms(
+            np.r_[lower, atoms.losses],
+            np.r_[logs0[usable], atoms.log_masses],
+            np.r_[size[usable], atoms.mass_error],
+        ),
+        Atoms(
+            np.r_[(edges + moved)[kept], atoms.losses],
+            np.r_[np.log(masses[kept]), atoms.log_masses],
+            np.r_[wrong[kept] / masses[kept], atoms.mass_error],
+        ),
+    )

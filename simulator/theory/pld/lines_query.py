@@ -1,0 +1,284 @@
+"""delta(epsilon) and epsilon(delta) of laws without a closed transform, on lines.
+
+Sampled Gaussians are composed by :mod:`simulator.theory.pld.sampled_line` where their transform
+decays; everything else by :mod:`simulator.theory.pld.enclosing_lines`, whose smoothing and cells
+follow from the tolerance. A law's own ``log_mgf`` is used for estimates only. Work is limited, so
+that no answer takes more than some seconds; a bracket is then wider than the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.bracket import Bracket
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.sampled_line import sampled_tail
+from simulator.theory.pld.smoothed_tail import SmoothedTail, log_chernoff_constant
+from simulator.theory.pld.tail import TINY
+from simulator.theory.pld.tail_inverse import invert, lower_end, upper_end
+
+_THETAS = np.logspace(-6, 5, 166)
+_ATTEMPTS = 10
+_RUNG = 2.5 * math.log(10.0)
+"""Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
+_CLOSER = 0.5
+_FINEST = 4e-9
+"""Relative width of a sampled line's bracket below which no other line is finer."""
+_NARROW = 1e-4
+"""Relative width that is enough where an anchor could be no finer."""
+_LARGEST = 0.1
+"""Largest relative width of delta that is aimed at."""
+_TWO_HEAPS, _LOG_FOR_JUMPS, _MOST_JUMPING = 14.0, math.log(1e-6), 8
+"""A tilted loss spread over more than so many decay lengths has jumps, where delta is small; they
+are looked at in so many distinct laws."""
+_COARSER = 4.0
+_KEPT = 1 << 22
+"""Points of all kept anchors: 256 MB."""
+_LOG_LEAST, _LOG_FAR, _LOG_HALF = math.log(1e-300), math.log(1e-270), math.log(0.5)
+_TAILS_DROPPED, _TURNS = 12.0, 12
+"""Below ln delta by so much, tails that are left out are no longer missed."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Tails below and above delta; brackets are narrow around ``centre``.
+
+    ``is_finest`` where more work, or less rounding, would be needed for narrower ones.
+    """
+
+    below: SummedTail | SmoothedTail
+    above: SummedTail | SmoothedTail
+    centre: float
+    is_finest: bool = False
+
+    @property
+    def is_line(self) -> bool:
+        """Whether both tails are that of one line without smoothing."""
+        return self.below is self.above
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Return a certified bracket of delta at any epsilon."""
+        low, high = self.below.at(epsilon).lower, self.above.at(epsilon).upper
+        return Bracket(min(low, high), high)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is sought: ``of`` is an anchor's bracket, ``width`` the width of delta that serves it.
+
+    ``width`` is relative, for an epsilon with its decay rate and spread.
+    """
+
+    of: Callable[[Anchor], Bracket]
+    width: Callable[[float, float, float], float]
+    is_epsilon: bool
+
+
+@dataclass(frozen=True)
+class LinesQuery:
+    """One composition and its answers; brackets are certified at any tolerance.
+
+    Composed laws are stored at anchors, a fixed ladder of deltas, so that a whole curve takes a few
+    compositions. The choice of anchor depends on the query alone, not on earlier ones.
+    """
+
+    parts: CountedLaws
+    tolerance: float
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
+        far = self._saddles.log_value_at(epsilon) < _LOG_FAR
+        if far and self._finite_at_most(epsilon) <= TINY:  # nothing resolves it
+            lost = self.parts.infinite_mass
+            return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
+        log_delta = self._log_delta_at(epsilon)
+        anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
+        found = anchor.delta(epsilon)
+        if self._is_narrow(found, anchor):
+            return found
+        goal = Goal(lambda one: one.delta(epsilon), lambda *_: self.tolerance, False)
+        return found.meet(self._narrowed(goal, log_delta, epsilon)[0])
+
+    def at_most(self, epsilon: float) -> float:
+        """An upper end of delta(epsilon) without a composition: Chernoff's bound."""
+        lost = self.parts.infinite_mass
+        return min(lost * (1 + 1e-14) + self._finite_at_most(epsilon), 1.0)
+
+    def _finite_at_most(self, epsilon: float) -> float:
+        """At least E0[(1 - exp(epsilon - L))_+] over the finite losses.
+
+        Any theta >= 0 bounds it by exp(psi(theta) - theta epsilon) times the largest weight. It is
+        1 where psi is an estimate.
+        """
+        saddles = self._saddles
+        for _ in range(2):
+            at = int(np.searchsorted(saddles.theta, saddles.theta_at(epsilon)))
+            low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
+            thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
+            saddles = Saddles.of(self.parts.representatives, thetas=thetas)
+        theta, psi = self.parts.proven_log_mgf(saddles.theta_at(epsilon))
+        exponent = psi - theta * epsilon + log_chernoff_constant(theta)
+        return math.exp(min(exponent + 1e-12 * (1.0 + theta * epsilon), 0.0))
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
+        log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
+        anchor = self._anchor("epsilon", min(log_delta, _LOG_HALF))
+        goal = self._epsilon_goal(delta)
+        found = goal.of(anchor)
+        if self._is_narrow(found, anchor):
+            return found
+        return found.meet(self._narrowed(goal, log_delta, None)[0])
+
+    def _is_narrow(self, found: Bracket, anchor: Anchor) -> bool:
+        tolerance = max(self.tolerance, _FINEST) if anchor.is_line else self.tolerance
+        tolerance = max(tolerance, _NARROW) if anchor.is_finest else tolerance
+        return found.width == 0.0 or found.width <= tolerance * found.upper < math.inf
+
+    def _epsilon_goal(self, delta: float) -> Goal:
+        lost, top = self.parts.infinite_mass, self.parts.support[1]
+
+        def of(anchor: Anchor) -> Bracket:
+            if anchor.is_line:  # no loss is infinite
+                return invert(anchor.above, delta, anchor.centre, 0.0, top)
+            high = upper_end(anchor.above, delta, anchor.centre, 0.0, top)
+            if high >= top and delta < lost * (1 + 1e-13):
+                high = math.inf
+            low = lower_end(anchor.below, delta, min(high, 2 * anchor.centre + 1), 0.0, top)
+            return Bracket(min(low, high), high)
+
+        def width(epsilon: float, theta: float, spread: float) -> float:
+            return self.tolerance * max(epsilon, 0.1 * spread) * theta
+
+        return Goal(of, width, True)
+
+    def _anchor(self, kind: Literal["delta", "epsilon"], log_delta: float) -> Anchor:
+        """The anchor of the nearest rung; it is kept, with the last ones that memory holds."""
+        kept, rung = self._anchors, round(log_delta / _RUNG)
+        if (kind, rung) not in kept:
+            log_delta = min(rung * _RUNG, _LOG_HALF)
+            delta = min(math.exp(log_delta) + self.parts.infinite_mass, 1.0)
+            goal = self._epsilon_goal(delta)
+            if kind == "delta":
+                goal = replace(goal, width=lambda *_: self.tolerance)
+            _, kept[kind, rung] = self._narrowed(goal, log_delta, None, share=_CLOSER)
+            while len(kept) > 1 and sum(anchor.below.size for anchor in kept.values()) > _KEPT:
+                del kept[next(iter(kept))]
+        return kept[kind, rung]
+
+    def _log_delta_at(self, epsilon: float) -> float:
+        """About ln delta at this epsilon.
+
+        Without losses that are rarer than delta, it is underestimated; with much rarer ones, it is
+        overestimated where these have jumps.
+        """
+        low, high = _LOG_LEAST, 0.0
+        guess = low
+        for _ in range(_TURNS):
+            estimate = self._plan(guess, self.tolerance, epsilon).log_value_at(epsilon)
+            if estimate < guess - _TAILS_DROPPED:
+                high = guess
+            else:
+                low = max(low, min(guess, estimate))
+                if abs(estimate - guess) < _TAILS_DROPPED / 2 or estimate <= _LOG_LEAST:
+                    break
+            guess = estimate if low < estimate < high else (low + high) / 2
+            if high - low < _TAILS_DROPPED:
+                break
+        return min(max(estimate, _LOG_LEAST), _LOG_HALF)
+
+    def _plan(self, log_delta: float, width: float, epsilon: float | None) -> Plan:
+        """The terms for answers near that delta, with jumps where one tilt does not serve all."""
+        plan = Plan.of(self.parts, log_delta, width)
+        if log_delta > _LOG_FOR_JUMPS or len(self.parts.items) > _MOST_JUMPING:
+            return plan
+        (whole,) = plan.terms
+        if epsilon is None:
+            epsilon = plan.epsilon_at(log_delta, self.parts.support[1])
+        saddles = whole.saddles(epsilon)
+        if saddles.theta_at(epsilon) * saddles.spread_at(epsilon) < _TWO_HEAPS:
+            return plan
+        return Plan.of(self.parts, log_delta, width, jumps=True)
+
+    def _narrowed(
+        self, goal: Goal, log_delta: float, epsilon: float | None, share: float = 1.0
+    ) -> tuple[Bracket, Anchor]:
+        """Intersection of brackets of finer lines, until ``share`` of the tolerance is reached.
+
+        Stops also where that would be too much work. The last anchor is returned with it. Without
+        ``epsilon`` it is sought.
+        """
+        sought, centre, top = epsilon is None, epsilon or 0.0, self.parts.support[1]
+        rough = Plan.of(self.parts, log_delta, self.tolerance)
+        if sought:
+            centre = rough.epsilon_at(log_delta, top)
+        theta, spread = rough.decay_at(centre)
+        width = min(share * goal.width(centre, theta, spread), _LARGEST)
+        line = self._sampled(rough, centre, share)
+        if line is not None:
+            anchor = Anchor(line, line, centre)
+            return goal.of(anchor), anchor
+        plan = self._plan(log_delta - (1 - share) * _RUNG, width, epsilon)
+        if sought:
+            centre = plan.epsilon_at(log_delta, top)
+        found, last, finest, moved = Bracket(0.0, math.inf), None, 0.0, False
+        reached = math.inf
+        for _ in range(_ATTEMPTS):
+            tails = enclosing_tails(plan, centre, log_delta, max(width, finest))
+            if tails is None:  # too much work
+                finest = _COARSER * max(width, finest)
+                if last is not None and finest >= reached:  # it is no finer
+                    last = replace(last, is_finest=True)
+                    break
+                continue
+            reached = max(width, finest)
+            last = Anchor(*tails, centre)
+            now, before = goal.of(last), found.width
+            found = now.meet(found)
+            wanted = share * self.tolerance * found.upper
+            if found.width <= wanted or finest:
+                last = replace(last, is_finest=finest > 0.0)
+                break
+            if sought and abs(self._inside(now) - centre) > min(tails[0].reach, 0.1 * centre):
+                centre, moved = self._inside(now), True
+                continue
+            if not sought and found.upper < math.exp(log_delta - 2.0):
+                log_delta = math.log(max(found.upper, 1e-300))
+                plan = self._plan(log_delta, width, epsilon)
+                continue
+            if found.width > 0.8 * before and not moved:
+                last = replace(last, is_finest=True)
+                break
+            width *= min(max(0.7 * wanted / found.width, 1 / 16), 0.5)
+            moved = False
+        if last is None:
+            raise NotApplicable(
+                "the total privacy loss is spread over too wide a range to be composed numerically"
+            )
+        return found, last
+
+    def _inside(self, found: Bracket) -> float:
+        """The next centre."""
+        return found.midpoint if math.isfinite(found.upper) else 2 * found.lower + 1.0
+
+    def _sampled(self, rough: Plan, centre: float, share: float) -> SmoothedTail | None:
+        """The line of sampled Gaussians without smoothing."""
+        saddles = rough.terms[0].saddles(centre)
+        return sampled_tail(self.parts, centre, saddles, share * self.tolerance)
+
+    @cached_property
+    def _anchors(self) -> dict[tuple[str, int], Anchor]:
+        return {}
+
+    @cached_property
+    def _saddles(self) -> Saddles:
+        return Saddles.of(self.parts.representatives, thetas=_THETAS)
