@@ -53,6 +53,12 @@ found = worst_case(menu, filter=parse_filter("natural:1,1e-5"), epsilon=1.0)
 last, ends = found.last, found.delta
 """
 
+_RESIDUE = """
+menu = ",".join(f"randomized-response:{e}" for e in (0.015, 0.044, 0.0521, 0.0579))
+found = worst_case(menu, filter="residue:1,1e-6", epsilon=1.0, tolerance=0.05, seconds=20.0)
+last, ends = found.last, found.delta
+"""
+
 
 def games() -> Iterator[Line]:
     """The time of each game in a new process, without imports."""
@@ -60,6 +66,7 @@ def games() -> Iterator[Line]:
         "k = 1000, four entries on a lattice": (_LATTICE, 2.0),
         "free parameter, sum of squares .035 by .005": (_FREE, 5.0),
         "natural filter, three mechanisms": (_NATURAL, 2.0),
+        "residue filter, four mechanisms": (_RESIDUE, 20.0),
     }
     largest = 0.0
     for name, (game, target) in wanted.items():

@@ -74,10 +74,12 @@ def simulate(
         ``keep_views`` may be raised when a run is resumed: only the blocks that the larger run
         lacks are played, and the result is that of one larger run.
     progress : whether to show a bar; by default if standard error is a terminal.
-    trust : whether to accept the likelihoods that mechanisms declare. With False every distinct
-        challenge that was met, and every entry of a rule's menu, is tested with fresh draws
-        (``examine``), the more the smaller its declared losses; the probability that any correct
-        likelihood fails is at most 1e-6. ``result.likelihoods`` says what error would have failed.
+    trust : whether to accept the likelihoods that mechanisms declare. With False the challenges
+        that were met, and every entry of a rule's menu, are tested with fresh draws (``examine``),
+        the more the smaller their declared losses; the probability that any correct likelihood
+        fails is at most 1e-6. Of challenges that differ in numbers or records alone, 16 are tested;
+        of numbers that a compiled program computes, those of each block's first 65,536 rounds
+        count. ``result.likelihoods`` says how many were tested, and what error would have failed.
     keep : "losses" keeps each of them, 8 bytes per trial. "summary" counts them in bins of four
         significant digits, so that memory does not grow with the trials; estimates say by how much
         that widens them, and ``result.losses()`` is refused. By default losses up to ten million

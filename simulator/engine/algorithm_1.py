@@ -79,8 +79,10 @@ def play_as_generator(specification: Specification, b: int, block: int) -> Outco
     return play_keeping(s, b, block, s.trials_in(block))
 
 
-def play_keeping(specification: Specification, b: int, block: int, kept: int) -> Outcome:
-    """Play one block and keep the views of its first ``kept`` trials.
+def play_keeping(
+    specification: Specification, b: int, block: int, kept: int, trials: int | None = None
+) -> Outcome:
+    """Play one block, or its first ``trials``, and keep the views of its first ``kept`` trials.
 
     Raises LossUnknown where losses are needed and a mechanism has none: where not all views are
     kept, or where the answers are tilted by them.
@@ -95,7 +97,7 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     trace = np.zeros((3, s.rounds)) if s.trace else None
     views = []
     first = block * s.block_size
-    for number in range(first, first + s.trials_in(block)):
+    for number in range(first, first + (s.trials_in(block) if trials is None else trials)):
         keeps = number - first < kept
         stood = record(coins) if keeps else ()
         trial = begin(number, coins, noise, s.filter, keep_answers=keeps, keep_path=s.trace)

@@ -3,23 +3,26 @@
 A small game is played in Python: a generator by Algorithm 1, see
 :mod:`simulator.engine.algorithm_1`, a rule by its kernel, uncompiled. A large one is played by a
 compiled kernel, plain or tilted, where the adversary's source is in the closed form. The draws are
-the same. Under a covering measure an adversary is played from its enumerated states. All but
-Algorithm 1 is imported when it is first used.
+the same. Where challenges are recorded that hold numbers of the program's own, Algorithm 1 plays
+the first rounds of a compiled block as well, to record them. Under a covering measure an adversary
+is played from its enumerated states. All but Algorithm 1 is imported when it is first used.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simulator.adversaries.contract import Rule
-from simulator.engine.algorithm_1 import play_as_generator
+from simulator.adversaries.contract import Challenge, Rule
+from simulator.engine.algorithm_1 import play_as_generator, play_keeping
 from simulator.engine.compiled import worth
 from simulator.engine.compiled.compiling import numba_is_installed
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
-from simulator.engine.specification import Played, Specification
+from simulator.engine.specification import Played, Specification, has_free_number
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
+from simulator.mechanisms import Free, ScalarMechanism
 
 if TYPE_CHECKING:
     from simulator.engine.compiled.kernels import KernelKey
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
     from simulator.engine.compiled.programs import ProgramEngine
     from simulator.engine.compiled.tilted_kernel import TiltedEngine
     from simulator.engine.enumerated.covering import CoveringEngine
+
+RECORDED = 1 << 16
+"""Rounds of a block whose challenges are recorded, where a kernel plays it."""
+LEAST_RECORDED = 16
+"""Trials of a block that are recorded at least."""
 
 __all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
 
@@ -37,10 +45,45 @@ def play_block(specification: Specification, b: int, block: int) -> Outcome:
     if isinstance(s.sampling, Covering):
         return covering_engine(s, b).play_block(s, b, block)
     engine = prepared_engine(s)
-    outcome = play_as_generator(s, b, block) if engine is None else engine.play_block(s, b, block)
+    met: tuple[Challenge, ...] | None = ()
+    if engine is not None and not (s.trust or s.has_whole_menu):
+        met = met_at_first(s, b, block)
+    if engine is None or met is None:
+        outcome = play_as_generator(s, b, block)
+    else:
+        outcome = engine.play_block(s, b, block)
+        outcome = replace(outcome, challenges=met) if met else outcome
     if engine is None or not engine.compiled:
         count_as_interpreted(s, outcome.trials * s.rounds)
     return outcome
+
+
+def met_at_first(specification: Specification, b: int, block: int) -> tuple[Challenge, ...] | None:
+    """The challenges of the block's first RECORDED rounds, and the menu's with no free number.
+
+    None where these rounds do not meet every entry with a free number, so that the whole block is
+    recorded.
+    """
+    s = specification
+    assert isinstance(s.program, Rule)
+    trials = max(RECORDED // s.rounds, LEAST_RECORDED)
+    if trials >= s.trials_in(block):
+        return None
+    met = play_keeping(s, b, block, 0, trials).challenges
+    free = [entry for entry in s.program.menu if has_free_number(entry)]
+    if not all(any(_is_of(each, entry) for each in met) for entry in free):
+        return None
+    return (*met, *(entry for entry in s.program.menu if not has_free_number(entry)))
+
+
+def _is_of(challenge: Challenge, entry: Challenge) -> bool:
+    """Whether a challenge is an entry of a menu with some number in place of the free one."""
+    mechanism, free = challenge.mechanism, entry.mechanism
+    if not (isinstance(mechanism, ScalarMechanism) and isinstance(free, type(mechanism))):
+        return False
+    number = mechanism.parameter
+    assert not isinstance(number, Free)
+    return challenge[:2] == entry[:2] and mechanism == free.with_parameter(number)
 
 
 def engine_for(specification: Specification, compiled: bool = True) -> Engine:
@@ -99,8 +142,6 @@ def is_compiled_for(specification: Specification) -> bool:
     s = specification
     rounds = s.trials * s.rounds
     if isinstance(s.sampling, Covering) or rounds < worth.WORTH_A_LOOK or not s.is_read:
-        return False
-    if not (s.trust or s.has_whole_menu):  # the challenges are recorded as they are met
         return False
     return is_worth_compiling(s, rounds, s.sampling is None)
 

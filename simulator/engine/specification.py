@@ -9,7 +9,7 @@ from typing import Any
 
 import cloudpickle
 
-from simulator.adversaries.contract import Rule, is_of_library, name_of
+from simulator.adversaries.contract import Challenge, Rule, is_of_library, name_of
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.outcomes import bins
 from simulator.engine.sampling import Covering, Sampling
@@ -194,10 +194,7 @@ class Specification:
         program = self.program
         if program is self.adversary:
             return True
-        return isinstance(program, Rule) and not any(
-            isinstance(mechanism, ScalarMechanism) and isinstance(mechanism.parameter, Free)
-            for _, _, mechanism in program.menu
-        )
+        return isinstance(program, Rule) and not any(map(has_free_number, program.menu))
 
     @property
     def _is_surely_read(self) -> bool:
@@ -318,6 +315,12 @@ class Played:
         if isinstance(program, str):
             raise NotApplicable(program)
         return program, s.family, s.relation, s.filter
+
+
+def has_free_number(entry: Challenge) -> bool:
+    """Whether an entry of a menu has a parameter that a program computes."""
+    mechanism = entry.mechanism
+    return isinstance(mechanism, ScalarMechanism) and isinstance(mechanism.parameter, Free)
 
 
 @made_once(maxsize=64)

@@ -87,6 +87,8 @@ def filter_graphs(
     if not filter_.prices_vary:
         graph = _stepped(filter_, options, rounds, relation)
         return FilterGraphs(graph, graph)
+    if isinstance(filter_, ResidueFilter) and not filter_.basic:
+        return _own_sum(Transitions(OneNumber(filter_)), options, rounds, resolution, unit)
     fixed = all(option.guarantee == option.least for option in options)
     if fixed and len({option.guarantee for option in options}) <= 8:
         try:
@@ -95,8 +97,6 @@ def filter_graphs(
             return FilterGraphs.of(certain, possible)
         except NotApplicable:
             pass
-    if isinstance(filter_, ResidueFilter) and not filter_.basic:
-        return _own(OneNumber(filter_), options, rounds, resolution, unit)
     return _by_budget(filter_, options, rounds, resolution, unit)
 
 

@@ -39,7 +39,7 @@ from simulator.worst.own_filter import Transitions
 
 _SMALL = 1.0 / 16.0
 """The epsilon of the small round, relative to the least one of the menu."""
-_FEWEST, _MOST = 200, 20_000
+_FEWEST, _MOST = 200, 2_000
 """Least and largest number of states of the small round."""
 _BETWEEN = 16
 """States between two of the menu's own cheapest round, where the filter takes no smaller one."""
@@ -260,7 +260,7 @@ def _measured(transitions: Transitions, kinds: Sequence[Guarantee]) -> tuple[Flo
     sizes = [kind.core.pure_epsilon for kind in kinds]
     sizes = [size for size in sizes if 0.0 < size < math.inf]
     small = _SMALL * min(sizes, default=1.0)
-    for _ in range(5):
+    for _ in range(8):
         try:
             found = _repeated(transitions, PureDP(small), [float(transitions.initial)])
         except Exception:

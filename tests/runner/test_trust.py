@@ -19,10 +19,12 @@ from simulator import (
 from simulator.adversaries import Rule
 from simulator.auditing.declared import FalseLikelihood
 from simulator.data import ADD_REMOVE
-from simulator.engine.block import is_compiled_for
+from simulator.engine import block
+from simulator.engine.block import is_compiled_for, play_block
+from simulator.engine.compiled import worth
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms import Mechanism
+from simulator.mechanisms import Mechanism, RandomizedResponse
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
@@ -138,10 +140,62 @@ def test_what_is_met_of_an_interval_is_examined_and_nothing_else():
     found = play(continuous).challenges
     assert all(0.1 <= challenge.mechanism.epsilon <= 0.2 for challenge in found)
     assert len(found) > 100
-    specification = Specification(continuous, FAMILY, 5, 10**6, trust=False)
-    assert specification.is_read
-    assert not is_compiled_for(specification)  # however large the play is, they are recorded
-    assert is_compiled_for(replace(specification, trust=True))
+
+
+def mostly_weak(coins):
+    """A number of its own in every round, and a mechanism that is false in few trials."""
+    while True:
+        if coins.random() < 1e-4:
+            yield WITHOUT, EVERYONE, RandomizedResponse(ALICE, 0.2)
+        else:
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
+
+
+def rarely_free(coins):
+    """Its second number is met in none of the first trials."""
+    i = 0
+    while True:
+        i += 1
+        if i == 5 and coins.random() > 0.99:
+            yield WITHOUT, EVERYONE, RandomizedResponse(ALICE, 0.1 + 0.1 * coins.random())
+        else:
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1)
+
+
+def recorded(adversary, rounds_recorded, monkeypatch):
+    monkeypatch.setattr(block, "RECORDED", rounds_recorded)
+    s = Specification(adversary, FAMILY, 5, 1000, block_size=1000, trust=False)
+    assert s.is_read, s.program
+    assert not s.has_whole_menu
+    return block.met_at_first(s, 0, 0)
+
+
+def test_of_a_compiled_play_the_first_challenges_are_recorded(monkeypatch):
+    large = Specification(continuous, FAMILY, 5, 10**6, block_size=10**6, trust=False)
+    assert is_compiled_for(large)
+    found = recorded(continuous, 200, monkeypatch)
+    assert len(found) == 200
+    assert all(0.1 <= challenge.mechanism.epsilon <= 0.2 for challenge in found)
+    assert recorded(continuous, 5000, monkeypatch) is None  # the whole block
+
+
+def test_what_the_first_trials_do_not_meet_is_recorded_all_the_same(monkeypatch):
+    """A fixed entry of the menu as it stands, and all of the play where one is free."""
+    found = recorded(mostly_weak, 100, monkeypatch)
+    assert [each.mechanism for each in found if type(each.mechanism) is RandomizedResponse]
+    assert recorded(rarely_free, 100, monkeypatch) is None
+    assert recorded(rarely_free, 4000, monkeypatch) is not None
+
+
+@pytest.mark.nightly
+def test_a_compiled_play_has_the_losses_of_one_that_trusts_and_the_challenges(monkeypatch):
+    monkeypatch.setattr(worth, "WORTH_COMPILING", 100)
+    monkeypatch.setattr(worth, "WORTH_A_LOOK", 100)
+    monkeypatch.setattr(block, "RECORDED", 200)
+    s = Specification(continuous, FAMILY, 5, 300, block_size=300, trust=False)
+    found, trusting = play_block(s, 0, 0), play_block(replace(s, trust=True), 0, 0)
+    assert (found.losses == trusting.losses).all()
+    assert (len(found.challenges), len(trusting.challenges)) == (200, 0)
 
 
 @pytest.mark.nightly

@@ -139,7 +139,9 @@ def residue_step(state: ResidueState, epsilon: float, delta: float) -> tuple[boo
         target = spare * (1.0 + power) / 2.0 - 2.0**-47
         if spare > 0.0:
             left = 0.0
-            x = mu if target > 0.0 else 0.0
+            # from what a Gaussian round would leave, as a pure one leaves little less
+            x = math.sqrt(mu * mu - epsilon * epsilon) if mu > epsilon else mu
+            x = x if target > 0.0 else 0.0
             for _ in range(60):  # Newton's steps to delta_x(epsilon) = target
                 if not x > 0.0:
                     break

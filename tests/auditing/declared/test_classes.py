@@ -8,7 +8,7 @@ import pytest
 
 from simulator.adversaries.contract import Challenge
 from simulator.auditing.declared import FalseLikelihood, require_declared
-from simulator.auditing.declared.classes import MOST_OF_A_CLASS, representatives
+from simulator.auditing.declared.classes import MOST_EXAMINED, MOST_OF_A_CLASS, representatives
 from simulator.data.databases import ADD_REMOVE, Database
 from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace, Mechanism
@@ -106,3 +106,33 @@ def test_a_mechanism_that_is_false_beyond_a_threshold_of_its_parameter_is_found(
     assert (found.mechanisms, found.met) == (MOST_OF_A_CLASS, 400)
     assert "16 of 400 mechanisms examined" in str(found)
     assert time.process_time() - before < 60.0
+
+
+@pytest.mark.parametrize("name", ["patient {}", "{0:x}-{0}", "{}"])
+def test_new_databases_in_every_round_are_one_class_of_which_few_are_examined(name):
+    """The records are new, and so are the queries that name them and the databases' sizes."""
+    records = [name.format(10**6 + 7919 * i) for i in range(200)]
+
+    def meet(kind):
+        for i, record in enumerate(records):
+            without = Database({f"others of {record}": 3 + i})
+            yield Challenge(without, without.add(record), Laplace(counting_query(record), kind))
+
+    many = list(meet(0.1))
+    found = representatives(many)
+    assert len(found) == MOST_OF_A_CLASS
+    sizes = [len(challenge.database_0) for challenge in found]
+    assert (min(sizes), max(sizes)) == (3, 202)
+    other = [Challenge(second, first, mechanism) for first, second, mechanism in many]
+    assert len(representatives([*many, *other])) == 2 * MOST_OF_A_CLASS
+
+
+def test_of_endlessly_many_classes_a_limited_number_is_examined():
+    query = [counting_query(lambda record, i=i: record == i) for i in range(400)]
+    many = challenges(Laplace(each, 0.1) for each in query)
+    few = challenges(Laplace(ALICE, e) for e in MANY[:100])
+    found = representatives([*many, *few])
+    assert len(found) == MOST_EXAMINED
+    assert found[0] is many[0]
+    assert found[-1] in few
+    assert representatives([*many[: MOST_EXAMINED - 16], *few])[-1] in few
