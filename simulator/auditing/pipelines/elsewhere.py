@@ -33,12 +33,12 @@ SECONDS = 2.0
 """Of processor time, after which no further seed or database is tried."""
 _STEP = 1 << 32
 """Between two seeds."""
-_SIZES = ((0, 1), (1, 2), (3, 1), (1, 4))
+_SIZES = ((0, 1), (1, 2), (20, 1), (1, 4), (3, 1))
 """Numbers of records of other databases, as fractions of the number that is given."""
 
 
 @dataclass(frozen=True)
-class Search:
+class NearbySearch:
     """What was found near a pair.
 
     Attributes
@@ -79,7 +79,7 @@ class _Runs:
         return next(differences(vars(first.outcome), vars(run.outcome)), None) is not None
 
 
-def search(trial: Any, relation: str) -> Search:
+def search(trial: Any, relation: str) -> NearbySearch:
     """Two neighbours near the first database of a trial that are violated, if there are.
 
     Parameters
@@ -98,7 +98,9 @@ def search(trial: Any, relation: str) -> Search:
                 found = _own_pair(trial, number)
                 runs += 2
                 if found is not None:
-                    return Search(found, runs, True)
+                    return NearbySearch(found, runs, True)
+                if not relation:
+                    continue
             here = _Runs(trial, number)
             for places in other_places(database, relation, number):
                 if here.compared(part(database, places)) is not True:
@@ -109,12 +111,12 @@ def search(trial: Any, relation: str) -> Search:
                 seen, looks = seen or leak > 0, looks or leak > 1
                 found = _on_the_way(here, relation, places) if relation and leak > 1 else None
                 if found is not None:
-                    return Search(found, runs + here.count, True)
+                    return NearbySearch(found, runs + here.count, True)
                 if time.process_time() > end:
                     break
             runs += here.count
         late = "" if seen else _late_read(trial, relation)
-    return Search(None, runs, seen, late)
+    return NearbySearch(None, runs, seen, late)
 
 
 def _late_read(trial: Any, relation: str) -> str:
