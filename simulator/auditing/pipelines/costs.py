@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng  # before a recording replaces it
 
 from simulator.auditing.pipelines.promises import Promises, distance_of, promises_of
 from simulator.auditing.pipelines.releases import (
@@ -178,7 +179,7 @@ def visible_elements(
     value = np.asarray(event.answer)
     held = numbers - {event.number}
     places = [each.place for each in answer.moved]
-    rng = np.random.default_rng(len(places))
+    rng = default_rng(len(places))
     tested = places if len(places) <= _TESTED else list(rng.choice(places, _TESTED, replace=False))
     scale = _size(event)
     seen = set()

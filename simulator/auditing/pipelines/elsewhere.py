@@ -1,185 +1,221 @@
 """A pipeline that looks at the data outside of its mechanisms, though one pair does not show it.
 
 With its answers frozen, a pipeline that looks at the data through mechanisms alone does the same on
-every database, not on a neighbour alone. So it is replayed on databases of the same records, drawn
-with replacement. Where it does something else there, two neighbours on the way to that database
+every database, not on a neighbour alone. So it is replayed on databases of the same records that
+are far from its own. Where it does something else there, two neighbours on the way to that database
 differ: a chain of neighbours joins the two, and bisection finds the step.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng  # before a recording replaces it
 
 from simulator.auditing.pipelines.differences import differences
-from simulator.auditing.pipelines.neighbours import part, size
-from simulator.auditing.pipelines.readings import leak_of, read
-from simulator.auditing.pipelines.report import KEPT, PipelineReport
+from simulator.auditing.pipelines.neighbours import columns_of, part, size
+from simulator.auditing.pipelines.readings import leak_on, proven_of_pair
+from simulator.auditing.pipelines.report import PipelineReport
 from simulator.auditing.pipelines.runs import TapedRun
-from simulator.auditing.pipelines.tape import TapeEvent
 
 SEEDS = 100
-"""How many seeds a pair is tried with, if the pipeline looks at the data elsewhere."""
-FEW = 8
-"""How many databases are drawn; and how many seeds are tried where none can be drawn."""
+"""How many seeds are tried, if the pipeline is seen to look at the data elsewhere."""
+FEW = 16
+"""How many seeds are tried where it is not."""
 SECONDS = 2.0
-"""After so long no further seed or database is tried."""
+"""Of processor time, after which no further seed or database is tried."""
 _STEP = 1 << 32
 """Between two seeds."""
-_EVERYWHERE = frozenset({"laplace", "normal", "gumbel", "logistic", "geometric"})
-"""Noise of which every answer is possible on every database."""
+_SIZES = ((0, 1), (1, 2), (20, 1), (1, 4), (3, 1))
+"""Numbers of records of other databases, as fractions of the number that is given."""
 
 
-def other_seeds(trial: Any, count: int) -> Iterator[Any]:
-    """The trial with other seeds, within the limits."""
-    end = time.monotonic() + SECONDS
-    for number in range(1, count):
-        if time.monotonic() > end:
-            return
-        yield replace(trial, seed=trial.seed + number * _STEP)
+@dataclass(frozen=True)
+class NearbySearch:
+    """What was found near a pair.
 
-
-def drawn_places(n: int, number: int, seed: int) -> list[int]:
-    """Places of n records, drawn with replacement: from all records, half of them, a quarter..."""
-    rng = np.random.default_rng([seed, 7])
-    some = rng.permutation(n)[: max(n >> number % 4, 2)]
-    return sorted(rng.choice(some, n).tolist())
-
-
-def chain(relation: str, places: Sequence[int]) -> list[list[int]]:
-    """Places of the databases from all records to those at ``places``, neighbours in turn.
-
-    Under "add-remove" a record is removed before the one in its place is added.
+    Attributes
+    ----------
+    report : of two neighbours that are violated, or None.
+    runs : how many runs there were.
+    looks : whether the pipeline did otherwise on other records.
+    late : what it reads of the data after its last call, though nothing was seen to depend on it.
     """
-    n, found = len(places), [list(range(len(places)))]
-    for i, place in enumerate(places):
-        if place == i:
-            continue
-        if relation == "add-remove":
-            found.append([*places[:i], *range(i + 1, n)])
-        found.append([*places[: i + 1], *range(i + 1, n)])
-    return found
+
+    report: PipelineReport | None
+    runs: int
+    looks: bool
+    late: str = ""
 
 
-def does_otherwise(trial: Any, first: TapedRun, database: Any) -> bool:
-    """Whether a run on another database differs, with the answers of the first run.
+class _Runs:
+    """Runs of a trial, counted, within a limit of time."""
 
-    An error there is no difference: it may need more records, or other ones.
-    """
-    run = trial.play(database, first.tape.events)
-    if run.diverged is not None:
-        return True
-    if run.outcome.raised != first.outcome.raised:
-        return False
-    if len(run.tape.events) != len(first.tape.events):
-        return True
-    return next(differences(vars(first.outcome), vars(run.outcome)), None) is not None
+    def __init__(self, trial: Any, number: int) -> None:
+        self.trial = replace(trial, seed=trial.seed + number * _STEP)
+        self.first: TapedRun = self.trial.play(trial.databases[0], None)
+        self.count = 1
 
+    def compared(self, database: Any) -> bool | None:
+        """Whether a run on another database differs, with the answers of the first run.
 
-def is_explained(trial: Any, database: Any) -> bool:
-    """Whether some reading of what is done to noisy answers explains what another database does.
-
-    The trial's reading may be one that its own two databases did not contradict.
-    """
-    here = replace(trial, databases=(trial.databases[0], database))
-    return leak_of(read(replace(here, strict=frozenset(), merged=False), None)[0]) == 0
-
-
-def step(
-    databases: Callable[[int], Any], last: int, differs: Callable[[Any], bool]
-) -> tuple[Any, Any]:
-    """Two neighbours in a chain of which the second differs and the first does not."""
-    low, high = 0, last
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if differs(databases(middle)) else (middle, high)
-    return databases(low), databases(high)
-
-
-def looks_elsewhere(trial: Any) -> bool | None:
-    """Whether a pipeline does otherwise on other records; None where these cannot be drawn."""
-    database, end = trial.databases[0], time.monotonic() + SECONDS
-    n = size(database) if is_of_records(database) else 0
-    for number in range(FEW if n > 1 else 0):
-        here = replace(trial, seed=trial.seed + number * _STEP)
-        first = here.play(database, None)
-        other = part(database, drawn_places(n, number, here.seed))
-        if (
-            does_otherwise(here, first, other)
-            and not does_otherwise(here, first, database)
-            and not is_explained(here, other)
-        ):
+        None for an error there: it may need more records, or other ones.
+        """
+        self.count += 1
+        first, run = self.first, self.trial.play(database, self.first.tape.events)
+        if run.diverged is not None:
             return True
-        if time.monotonic() > end:
-            break
-    return False if n > 1 else None
+        if run.outcome.raised != first.outcome.raised:
+            return None
+        if len(run.tape.events) != len(first.tape.events):
+            return True
+        return next(differences(vars(first.outcome), vars(run.outcome)), None) is not None
 
 
-def is_of_records(database: Any) -> bool:
-    """Whether a database is a list, an array or a table, whose records can be drawn."""
-    return isinstance(database, list | tuple | np.ndarray) or hasattr(database, "iloc")
-
-
-def violated_elsewhere(trial: Any, relation: str) -> tuple[PipelineReport | None, int, bool]:
-    """The report of two neighbours near the first database of a trial that are violated.
+def search(trial: Any, relation: str) -> NearbySearch:
+    """Two neighbours near the first database of a trial that are violated, if there are.
 
     Parameters
     ----------
-    trial : of a pair that is kept.
-    relation : of neighbours.
-
-    Returns
-    -------
-    The report or None; the number of databases tried; whether one of these differed.
+    trial : of a pair that is not violated.
+    relation : of neighbours; "" where it is not known: then no other neighbours are tried, and the
+        trial's own are tried with other seeds.
     """
-    database, end = trial.databases[0], time.monotonic() + SECONDS
-    n, seen, tried = size(database), False, 0
-    for number in range(SEEDS if n > 1 else 0):
-        if number >= FEW and not seen:
-            break
-        if time.monotonic() > end:
-            break
-        here = replace(trial, seed=trial.seed + number * _STEP)
-        first = here.play(database, None)
-        places = drawn_places(n, number, here.seed)
-        tried += 1
+    database = trial.databases[0]
+    runs, seen, looks, end = 0, False, False, time.process_time() + SECONDS
+    with quiet():
+        for number in range(SEEDS):
+            if (number >= FEW and not looks) or time.process_time() > end:
+                break
+            if looks and number:
+                found = _own_pair(trial, number)
+                runs += 2
+                if found is not None:
+                    return NearbySearch(found, runs, True)
+                if not relation:
+                    continue
+            here = _Runs(trial, number)
+            for places in other_places(database, relation, number):
+                if here.compared(part(database, places)) is not True:
+                    continue
+                if here.compared(database) is not False:  # what it depends on is not recorded
+                    break
+                leak = leak_on(here.trial, part(database, places))
+                seen, looks = seen or leak > 0, looks or leak > 1
+                found = _on_the_way(here, relation, places) if relation and leak > 1 else None
+                if found is not None:
+                    return NearbySearch(found, runs + here.count, True)
+                if time.process_time() > end:
+                    break
+            runs += here.count
+        late = "" if seen else _late_read(trial, relation)
+    return NearbySearch(None, runs, seen, late)
+
+
+def _late_read(trial: Any, relation: str) -> str:
+    """What a pipeline reads of the data after its last call, and where."""
+    here = _Runs(trial, 0)
+    database, first = here.trial.databases[0], here.first
+    own = here.trial.late_reads(database, first) if first.tape.uses else None
+    for places in other_places(database, relation, 0) if own else ():
         other = part(database, places)
-        if not does_otherwise(here, first, other):
+        if here.compared(other) is False:
+            found = own.first_other(here.trial.late_reads(other, first))
+            if found:
+                return str(found)
+    return ""
+
+
+def _own_pair(trial: Any, number: int) -> PipelineReport | None:
+    """The report of the trial's own pair with another seed, if that violates it."""
+    other = replace(trial, seed=trial.seed + number * _STEP)
+    return proven_of_pair(other, other.databases) if other.leaks() else None
+
+
+def _on_the_way(here: _Runs, relation: str, places: Sequence[int]) -> PipelineReport | None:
+    """The report of two neighbours on the way to the places of a database that differs."""
+    database = here.trial.databases[0]
+    links = chain(relation, size(database), places)
+    low, high = 0, len(links) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        differs = here.compared(part(database, links[middle])) is True
+        low, high = (low, middle) if differs else (middle, high)
+    found = part(database, links[low]), part(database, links[high])
+    if here.compared(found[0]) is not False:  # an error
+        return None
+    return proven_of_pair(here.trial, found)
+
+
+def other_places(database: Any, relation: str, number: int) -> Iterator[list[int]]:
+    """Places of the records of other databases, by number from 0.
+
+    One record as often as there are records; records drawn with replacement from few of them; the
+    half with the least or the largest values; under "add-remove" also fewer and more records.
+    """
+    n = size(database)
+    rng = default_rng([number, n, 7])
+    if n < 2:
+        if relation == "add-remove" and number < 2:
+            yield [0] * (number * 5)
+        return
+    orders = _orders(database)
+    order = orders[number // 2 % len(orders)] if number % 2 else rng.permutation(n).tolist()
+    order = order[::-1] if number // 2 // len(orders) % 2 else order
+    yield [order[0]] * n
+    some = rng.permutation(n)[: max(n >> (number + 1) % 5, 2)]
+    yield sorted(rng.choice(some, n).tolist())
+    half = order[: (n + 1) // 2]
+    yield sorted([*half, *half][:n])
+    if relation == "add-remove":
+        times, parts = _SIZES[number % len(_SIZES)]
+        yield sorted(rng.choice(n, n * times // parts).tolist())
+
+
+def _orders(database: Any) -> list[list[int]]:
+    """The places of the records by each of their values."""
+    found = []
+    for column in columns_of(database)[:20]:
+        try:
+            values = np.asarray(column, dtype=float)
+        except (TypeError, ValueError):
+            values = np.array([repr(each) for each in column])
+        if values.ndim == 1:
+            found.append(np.argsort(values, kind="stable").tolist())
+    return found or [list(range(size(database)))]
+
+
+def chain(relation: str, n: int, places: Sequence[int]) -> list[list[int]]:
+    """Places of the databases from n records to those at ``places``, neighbours in turn.
+
+    Under "add-remove" a record is removed before the one in its place is added.
+    """
+    found = [list(range(n))]
+    for i in range(max(n, len(places))):
+        new, rest = places[i : i + 1], range(i + 1, n)
+        if i < n and list(new) == [i]:
             continue
-        if does_otherwise(here, first, database):  # it is not recorded what that depends on
-            continue
-        if is_explained(here, other):
-            continue
-        seen = True
-        links = chain(relation, places)
-        found = step(
-            lambda i, links=links: part(database, links[i]),  # type: ignore[misc]
-            len(links) - 1,
-            lambda each, here=here, first=first: does_otherwise(here, first, each),  # type: ignore[misc]
-        )
-        places_mixed = frozenset(first.tape.mixed)
-        readings = dict.fromkeys([here.strict, here.strict | places_mixed])
-        reports = [_of_pair(replace(here, strict=strict), found) for strict in readings]
-        if reports[0].violated and not any(report.verdict == KEPT for report in reports):
-            return reports[0], tried, seen
-    return None, tried, seen
+        if i < n and (relation == "add-remove" or not new):
+            found.append([*places[:i], *rest])
+        if new:
+            found.append([*places[: i + 1], *rest])
+    return found
 
 
-def _of_pair(trial: Any, found: tuple[Any, Any]) -> PipelineReport:
-    """The report of two databases, with the answers of the first database of a trial."""
-    events = trial.play(trial.databases[0], None).tape.events
-    answers = events if _possible_everywhere(events) else None
-    report: PipelineReport = replace(trial, databases=found, answers=answers).report(None)
-    return report
-
-
-def _possible_everywhere(events: Sequence[TapeEvent]) -> bool:
-    """Whether these answers are possible on every database."""
-    return all(
-        event.kind != "mechanism" and all(noise.kind in _EVERYWHERE for noise in event.noise)
-        for event in events
-    )
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Within, what pipelines print is not shown, nor are warnings."""
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from simulator.data.databases import Database
 from simulator.foundations.errors import InvalidInput
 
+ADD_REMOVE = "add-remove"
 Neighbours = Literal["add-remove", "replace-one"]
 EXAMPLES = 200
 """Most databases that hypothesis draws while it looks for a smaller one."""
@@ -31,19 +33,48 @@ class NeighbourPair:
 
 def size(database: Any) -> int:
     """How many records a database has: rows, elements, or the counts of a histogram."""
+    columns = _equally_long(database)
+    if columns:
+        return size(columns[0])
     if isinstance(database, Database):
         return sum(count for _, count in database.records())
     try:
-        return len(database)
-    except TypeError:
+        return int(database.shape[0]) if hasattr(database, "shape") else len(database)
+    except (TypeError, IndexError):
         raise InvalidInput(
             "a database must be a list, an array, a table or a Database to have neighbours made; "
             "give the neighbours themselves instead"
         ) from None
 
 
+def is_of_records(database: Any) -> bool:
+    """Whether a database is one whose records :func:`part` can take."""
+    if isinstance(database, list | tuple | Database) or hasattr(database, "iloc"):
+        return True
+    return bool(_equally_long(database)) or len(getattr(database, "shape", ())) > 0
+
+
+def _equally_long(database: Any) -> list[Any]:
+    """The columns of a database that is a dictionary or a tuple of such, as (x, y); else none."""
+    if isinstance(database, Mapping):
+        found = [*database.values()]
+    elif isinstance(database, tuple) and all(hasattr(each, "shape") for each in database):
+        found = [*database] if len(database) > 1 else []
+    else:
+        return []
+    lengths = {
+        len(each) if isinstance(each, list | tuple) else (*getattr(each, "shape", ()), None)[0]
+        for each in found
+    }
+    return found if len(lengths) == 1 and None not in lengths else []
+
+
 def part(database: Any, places: Sequence[int]) -> Any:
     """The database with the records at these places, in this order; a place may occur twice."""
+    if _equally_long(database):
+        if isinstance(database, Mapping):
+            return {key: part(column, places) for key, column in database.items()}
+        return tuple(part(column, places) for column in database)
     if isinstance(database, Database):
         rows = [record for record, count in database.records() for _ in range(count)]
         counts: dict[Any, int] = {}
@@ -51,11 +82,48 @@ def part(database: Any, places: Sequence[int]) -> Any:
             counts[rows[place]] = counts.get(rows[place], 0) + 1
         return Database(counts)
     if hasattr(database, "iloc"):
-        return database.iloc[list(places)].reset_index(drop=True)
-    if isinstance(database, np.ndarray):
-        return database[list(places)]
+        found = database.iloc[list(places)]
+        counted = type(database.index).__name__ == "RangeIndex"
+        return found.reset_index(drop=True) if counted else found
+    if not isinstance(database, list | tuple) and hasattr(database, "shape"):  # an array, polars
+        return database[np.array(places, dtype=int)]
     records = [database[place] for place in places]
     return copy.deepcopy(tuple(records) if isinstance(database, tuple) else records)
+
+
+def columns_of(database: Any) -> list[Any]:
+    """The values of the records by column, each in the order of the records."""
+    columns = _equally_long(database)
+    if columns:
+        return [inner for each in columns for inner in columns_of(each)]
+    if isinstance(database, Database):
+        return [[record for record, count in database.records() for _ in range(count)]]
+    if hasattr(database, "columns"):
+        return [database[name] for name in database.columns]
+    if hasattr(database, "shape"):
+        return [*np.asarray(database).T] if len(database.shape) == 2 else [database]
+    rows = [[*r.values()] if isinstance(r, Mapping) else r for r in database]
+    if rows and all(isinstance(r, list | tuple) and len(r) == len(rows[0]) for r in rows):
+        return [[r[i] for r in rows] for i in range(len(rows[0]))]
+    return [rows]
+
+
+def relation_of(one: Any, other: Any) -> str:
+    """The relation of which two databases are neighbours; "" where that is not known.
+
+    Databases of one size whose records share some of their values may be neighbours in the others
+    alone: a relation of labels.
+    """
+    if not (is_of_records(one) and is_of_records(other)):
+        return ""
+    sizes = {size(one), size(other)}
+    if max(sizes) - min(sizes) == 1:
+        return "add-remove"
+    if len(sizes) > 1:
+        return ""
+    pairs = zip(columns_of(one), columns_of(other))
+    same = [all(a == b for a, b in zip(map(repr, x), map(repr, y))) for x, y in pairs]
+    return "" if any(same) else "replace-one"
 
 
 def places_of(relation: str, kept: Sequence[int], changed: int, other: int) -> list[int]:
@@ -109,49 +177,59 @@ def check_relation(neighbours: str) -> None:
 
 
 def smallest(
-    database: Any, relation: str, rounds: int | None, breaks: Callable[[NeighbourPair], bool]
-) -> NeighbourPair | None:
-    """The smallest pair found that breaks, by hypothesis; None where it finds none.
+    pair: NeighbourPair, seconds: float, breaks: Callable[[NeighbourPair], bool]
+) -> NeighbourPair:
+    """The smallest pair found that breaks, from one that does: fewest rounds, then fewest records.
 
-    It has the fewest records, then the fewest rounds.
+    Parameters
+    ----------
+    seconds : of processor time, after which nothing more is tried.
     """
-    try:
-        from hypothesis import HealthCheck, Phase, find, settings
-        from hypothesis import strategies as st
-        from hypothesis.errors import HypothesisException
-    except ImportError:  # a requirement of development only
-        return None
-    n = size(database)
+    end = time.process_time() + seconds
+    low, high = 0, pair.rounds or 1
+    while high - low > 1 and time.process_time() < end:
+        middle = (low + high) // 2
+        low, high = (low, middle) if breaks(replace(pair, rounds=middle)) else (middle, high)
+    pair = pair if pair.rounds is None else replace(pair, rounds=high)
+    changed = _changed(pair)
+    if changed is None:
+        return pair
+    kept = list(range(len(pair)))
+    chunk = len(kept) // 2
+    while chunk:
+        for start in range(0, len(kept), chunk)[::-1]:
+            fewer = [*kept[:start], *kept[start + chunk :]]
+            fewer = sorted({*fewer, changed})
+            if len(fewer) < len(kept) and time.process_time() < end:
+                found = _kept_of(pair, fewer, changed)
+                kept = fewer if breaks(found) else kept
+        chunk //= 2
+    return _kept_of(pair, kept, changed)
 
-    def made(drawn: tuple[list[int], int, int, int]) -> NeighbourPair:
-        kept, changed, other, played = drawn
-        first = part(database, sorted(kept))
-        second = part(database, places_of(relation, sorted(kept), changed, other))
-        return NeighbourPair(first, second, played if rounds is not None else None)
 
-    strategy = st.tuples(
-        st.lists(st.integers(0, n - 1), min_size=1, max_size=n, unique=True),
-        st.integers(0, n - 1),
-        st.integers(0, n - 1),
-        st.integers(1, rounds or 1),
-    )
-    quiet = settings(
-        max_examples=EXAMPLES, database=None, deadline=None, derandomize=True,
-        phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    try:
-        kept, changed, other, played = find(
-            strategy, lambda drawn: breaks(made(drawn)), settings=quiet
-        )
-    except HypothesisException:
+def _changed(pair: NeighbourPair) -> int | None:
+    """The place of the one record in which two databases differ; None if there is no such place."""
+    if not (is_of_records(pair.first) and is_of_records(pair.second)):
         return None
-    for record in kept:  # what hypothesis has left
-        fewer = [each for each in kept if each != record]
-        for place in {changed % max(len(fewer), 1), max(changed % len(kept) - 1, 0)}:
-            if fewer and breaks(made((fewer, place, other, played))):
-                kept, changed = fewer, place
-                break
-    return made((kept, changed, other, played))
+    long, short = sorted((_rows(pair.first), _rows(pair.second)), key=len, reverse=True)
+    place = next((i for i, (a, b) in enumerate(zip(long, short)) if a != b), len(short))
+    rest = short[place + len(short) - len(long) + 1 :]
+    return place if long[place + 1 :] == rest and place < len(long) else None
+
+
+def _rows(database: Any) -> list[tuple[str, ...]]:
+    return [*zip(*(map(repr, column) for column in columns_of(database)))]
+
+
+def _kept_of(pair: NeighbourPair, kept: Sequence[int], changed: int) -> NeighbourPair:
+    """The pair with some records alone, by places in the larger database."""
+    short = [place - (place > changed) for place in kept if place != changed]
+    same = size(pair.first) == size(pair.second)
+    parts = [
+        part(each, kept if same or size(each) == len(pair) else short)
+        for each in (pair.first, pair.second)
+    ]
+    return replace(pair, first=parts[0], second=parts[1])
 
 
 def drawn_pairs(

@@ -11,10 +11,12 @@ from typing import Any
 from simulator.auditing.pipelines.costs import Cost, cost_of, pairs_of, untouched
 from simulator.auditing.pipelines.differences import covered, difference, differences, path_of
 from simulator.auditing.pipelines.fixed_seeds import seeds_found
+from simulator.auditing.pipelines.late_reads import LateReads
 from simulator.auditing.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
 from simulator.auditing.pipelines.promises import SLACK, distance_of
 from simulator.auditing.pipelines.releases import run_loss
 from simulator.auditing.pipelines.report import (
+    REUSED,
     PipelineFinding,
     PipelineReport,
     RecordedCall,
@@ -55,6 +57,18 @@ class PairedRuns:
         tape = RunTape(self.seed, events, strict=self.strict, merged=self.merged)
         return played(self.pipeline, database, tape)
 
+    def late_reads(self, database: Any, first: TapedRun) -> LateReads:
+        """What a run on any database reads after the last use of the answers of a first run."""
+        tape = RunTape(self.seed, first.tape.events, strict=self.strict, merged=self.merged)
+        found = LateReads(tape, first.tape.uses)
+        with found.watching():
+            played(self.pipeline, database, tape)
+        return found
+
+    def reuses(self) -> bool:
+        """Whether the output shows one noise on data that moved differently, after ``leaks``."""
+        return cost_of(self.pairs, self.visible, lambda spent: False).reused is not None
+
     def report(self, delta: float | None) -> PipelineReport:
         """Run, replay, and write down what was found."""
         leaks = self.leaks()
@@ -85,8 +99,12 @@ class PairedRuns:
         first, second = self.first, self.second
         if second.diverged is not None:
             return [self._divergence(second)]
+        if second.tape.surplus is not None:
+            text = f"no further call on one database, {second.tape.surplus} on the other"
+            return [_finding("control flow", False, f"{text}; {ADD_FIRST}", second.tape.surplus)]
         if len(second.tape.events) < len(first.tape.events):
-            missing = first.tape.events[len(second.tape.events)]
+            rest = first.tape.events[len(second.tape.events) :]
+            missing = next((each for each in rest if each.kind != "shift"), rest[0])
             where = second.outcome.raised or "the pipeline ended"
             text = f"the second database has no such call: {where}"
             certain = missing.kind != "shift" and not self._coins_matter(
@@ -226,7 +244,7 @@ class PairedRuns:
                 f"the noise of {first.one} is on this answer too, and the data moved them "
                 "differently: their difference has no noise"
             )
-            findings.append(_finding("noise reused", not self._amplified(), text, second.one))
+            findings.append(_finding(REUSED, not self._amplified(), text, second.one))
         if self.claimed is None:
             return findings
         known = above_claim(cost.known, self.claimed)

@@ -7,20 +7,17 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from simulator.auditing.pipelines.elsewhere import (
-    FEW,
-    SEEDS,
-    looks_elsewhere,
-    other_seeds,
-    violated_elsewhere,
+from simulator.auditing.pipelines.elsewhere import search
+from simulator.auditing.pipelines.neighbours import (
+    ADD_REMOVE,
+    check_relation,
+    is_of_records,
+    relation_of,
+    size,
 )
 from simulator.auditing.pipelines.paired_runs import PairedRuns
-from simulator.auditing.pipelines.readings import explained, read
-from simulator.auditing.pipelines.report import (
-    KEPT,
-    PipelineFinding,
-    PipelineReport,
-)
+from simulator.auditing.pipelines.readings import read
+from simulator.auditing.pipelines.report import PipelineFinding, PipelineReport
 from simulator.auditing.pipelines.runs import instrumented
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
@@ -42,6 +39,7 @@ def record(
     public_coins: bool = False,
     seed: int = 0,
     again: bool = True,
+    neighbours: str | None = None,
 ) -> PipelineReport:
     """Run a pipeline on two neighbouring databases, the second time with its answers frozen.
 
@@ -61,8 +59,11 @@ def record(
     public_coins : whether draws that are no mechanism's noise are published, so that their secrecy
         cannot lower a cost.
     seed : of every draw, >= 0.
-    again : whether to try a pair that is kept with up to a hundred other seeds, where the pipeline
-        is seen to look at the data outside of its mechanisms; for some seconds at most.
+    again : whether to look for a difference elsewhere where this pair shows none: with other seeds,
+        and on other databases of the same records; for some seconds at most.
+    neighbours : the relation of these other databases, ``"add-remove"`` or ``"replace-one"``; by
+        default that of the two databases, if it can be seen. ``""`` for a relation of another kind:
+        then no other databases are called neighbours.
 
     Returns a report: the calls, the findings, the loss of the run and the composed epsilon.
 
@@ -70,6 +71,8 @@ def record(
     ------
     InvalidInput : an invalid claim, patch, delta or seed.
     """
+    if neighbours:
+        check_relation(neighbours)
     if not callable(pipeline):
         raise InvalidInput(f"a pipeline must be callable, not {pipeline!r:.80}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -82,62 +85,32 @@ def record(
     with instrumented(patches):
         trial = PairedRuns(pipeline, (database_0, database_1), claim, public_coins, seed)
         report, trial = read(trial, delta)
-        return _tried_again(report, trial, delta) if again else report
+        return _tried_again(report, trial, neighbours) if again else report
 
 
-def record_near(
-    pipeline: Callable[..., Any],
-    database: Any,
-    neighbour: Any,
-    relation: str,
-    *,
-    claimed: Guarantee | str | None = None,
-    patches: Iterable[Patch] = (),
-    seed: int = 0,
-) -> PipelineReport | None:
-    """The report of two neighbours near a database that are violated; None where none is found.
-
-    An undecided report where the pipeline is seen to read data outside of its mechanisms, and no
-    two neighbours are found that differ. Parameters are those of :func:`record`.
-    """
-    claim = parse_guarantee(claimed) if isinstance(claimed, str) else claimed
-    with instrumented(patches):
-        trial = PairedRuns(pipeline, (database, neighbour), claim, False, seed)
-        report, trial = read(trial, None)
-        if report.verdict != KEPT:
-            return None
-        found, tried, seen = violated_elsewhere(trial, relation)
-        return found or (_undecided(report, tried) if seen else None)
-
-
-def _tried_again(report: PipelineReport, trial: PairedRuns, delta: float | None) -> PipelineReport:
-    """The report of a pair that is kept, or of another seed that violates it.
-
-    Each seed costs two runs, and a difference is a proof whatever the seed is.
-    """
-    if report.verdict != KEPT or not trial.first.tape.events:
+def _tried_again(
+    report: PipelineReport, trial: PairedRuns, neighbours: str | None
+) -> PipelineReport:
+    """The report of a pair, or of one with other noise or near it that is violated."""
+    if report.violated or not all(map(is_of_records, trial.databases)):
         return report
-    looks = looks_elsewhere(trial)
-    if looks is False:
-        return report
-    tried = 1
-    for other in other_seeds(trial, SEEDS if looks else FEW):
-        tried += 1
-        if other.leaks():
-            found = explained(replace(other, strict=frozenset(), merged=False), delta)
-            if found.violated:
-                return found
-    one, other = trial.databases
-    if looks and abs(len(one) - len(other)) == 1:  # whole records are private
-        return _undecided(report, tried)
-    note = f"no difference in {count_of(tried, 'run')} with other noise"
-    return replace(report, notes=(*report.notes, note))
-
-
-def _undecided(report: PipelineReport, tried: int) -> PipelineReport:
-    """The report with what speaks against it, though nothing is proven."""
-    text = (
-        "with the same answers it does otherwise on other records, so it reads the data outside of "
-        f"its mechanisms; no difference between neighbours in {count_of(tried, 'run')}"
-    )
-    return replace(report, findings=(*report.findings, PipelineFinding("output", False, text)))
+    seen = relation_of(*trial.databases)
+    relation = seen if neighbours is None else neighbours
+    larger = max(trial.databases, key=size)
+    smaller = trial.databases[0 if larger is trial.databases[1] else 1]
+    found = search(replace(trial, databases=(larger, smaller)), relation)
+    if found.report is not None:
+        return found.report
+    count = count_of(found.runs, "run")
+    text = ""
+    if found.looks and (relation or seen == ADD_REMOVE):  # whole records are private
+        text = (
+            "with the same answers it does otherwise on other records, so it reads the data "
+            f"outside of its mechanisms; no difference between neighbours in {count}"
+        )
+    elif found.late and (relation or seen == ADD_REMOVE):
+        text = f"it reads {found.late}, after its last call; no difference in {count}"
+    if text:
+        finding = PipelineFinding("output", False, text)
+        return replace(report, findings=(*report.findings, finding))
+    return replace(report, notes=(*report.notes, f"no difference in {count} with other noise"))

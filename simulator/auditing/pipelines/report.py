@@ -10,6 +10,7 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.interface import Guarantee
 
 KEPT, VIOLATED, UNDECIDED = "kept", "violated", "undecided"
+REUSED = "noise reused"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -90,6 +91,7 @@ class TapeEvent:
     noise : the noise on the input, for all kinds but ``mechanism``.
     parents : numbers of the events whose answers this one combines.
     operand : what was added, or the factor, as the run had it.
+    added : the operand with which the answer was made: in a replay that of the recorded run.
     fresh : whether it is noise that has met no data.
     declared : of a mechanism.
     additions : how often something was added to a draw, where this is merged with the draw.
@@ -107,6 +109,7 @@ class TapeEvent:
     noise: tuple[NoiseTerm, ...] = ()
     parents: tuple[int, ...] = ()
     operand: Any = None
+    added: Any = None
     fresh: bool = False
     declared: Declared | None = None
     additions: int = 0
@@ -177,6 +180,21 @@ class RunTape:
         self._coin_seed = seed if coin_seed is None else coin_seed
         self.extreme = extreme
         self._inside = 0
+        self._sources: dict[int, int] = {}
+        self.surplus: TapeEvent | None = None
+        self.uses = 0
+        self.on_use: Callable[[], None] | None = None
+
+    def used(self) -> None:
+        """Count a use of noise or of a mechanism."""
+        self.uses += 1
+        if self.on_use is not None:
+            self.on_use()
+
+    @staticmethod
+    def is_base(frame: FrameType) -> bool:
+        """Whether a frame is the one that calls the pipeline."""
+        return frame.f_code.co_filename == _RUNS
 
     def is_event(self) -> bool:
         """Whether an operation on a noisy answer, here and now, is an event."""
@@ -220,6 +238,9 @@ class RunTape:
         if self.recorded is not None:
             self._compare(event)
         self.events.append(event)
+        if kind in ("draw", "mechanism"):
+            self._sources[event.number] = len(self._sources)
+        self.used()
         return event
 
     def settle(self, event: TapeEvent, compute: Callable[[], Any], frozen: bool = True) -> Any:
@@ -235,9 +256,12 @@ class RunTape:
         return copy.deepcopy(answer) if isinstance(answer, np.ndarray) else answer
 
     def generator(self, number: int) -> np.random.Generator:
-        """The generator of the draw of event ``number``: one for each, so that none shifts."""
+        """The generator of the draw of event ``number``: one for each, so that none shifts.
+
+        It is that of the first, second, ... draw or mechanism, whatever else is an event.
+        """
         seed = self._coin_seed if number in self.redraw else self._seed
-        return default_rng([seed, 1, number])
+        return default_rng([seed, 1, self._sources.get(number, len(self._sources))])
 
     def coin(self, name: str) -> tuple[int, Extreme]:
         """The seed of the next coin, and whether it is extreme."""
@@ -249,6 +273,9 @@ class RunTape:
 
     def _compare(self, event: TapeEvent) -> None:
         before = self.recorded_event(event.number)
+        if before is None and event.kind == "shift":  # of one record more, unless a call follows
+            self.surplus = self.surplus or event
+            return
         if before is None:
             raise Diverged(event.number, event, "an extra call", ("no further call", str(event)))
         for what in ("name", "kind"):  # not the line: it is not an answer
@@ -304,6 +331,11 @@ def place() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith((_HERE, _NUMPY)):
         frame = frame.f_back
+    return place_of(frame)
+
+
+def place_of(frame: FrameType) -> str:
+    """``FILE:LINE`` of a frame."""
     file = Path(frame.f_code.co_filename)
     here = Path.cwd()
     shown = file.relative_to(here) if file.is_relative_to(here) else file

@@ -173,6 +173,8 @@ def combined(ufunc: Any, one: Any, other: Any) -> Any:
     tape = current()
     traces = [_trace(each, tape) for each in (one, other)]
     a, b = plain(one), plain(other)
+    if tape is not None:
+        tape.used()
     if tape is not None and tape.merged and ufunc in _SHIFTS and _numeric(a) and _numeric(b):
         found = _merged(tape, ufunc, (a, b), traces)
         if found is not None:
@@ -201,8 +203,9 @@ def _sum(tape: RunTape, ufunc: Any, values: tuple[Any, Any], traces: list[Trace 
     event = _derived(tape, kind, ufunc, traces, shape, inputs=ufunc(*inputs),
                      operand=np.array(operand) if np.ndim(operand) else operand)  # fmt: skip
     before = tape.recorded_event(event.number)
-    if before is not None and kind == "shift":  # what was added when it was recorded
-        values = tuple(value if t else before.operand for t, value in zip(traces, values))
+    event.added = event.operand if before is None else before.added
+    if kind == "shift":  # what was added when it was recorded
+        values = tuple(value if t else event.added for t, value in zip(traces, values))
     return _settled(tape, event, lambda: ufunc(*values))
 
 

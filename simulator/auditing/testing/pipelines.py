@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from simulator.auditing.pipelines.elsewhere import quiet
 from simulator.auditing.pipelines.neighbours import (
     NeighbourPair,
     Neighbours,
@@ -14,12 +15,15 @@ from simulator.auditing.pipelines.neighbours import (
     pairs,
     smallest,
 )
-from simulator.auditing.pipelines.recording import Patch, record, record_near
+from simulator.auditing.pipelines.recording import Patch, record
 from simulator.auditing.pipelines.report import KEPT, PipelineReport
 from simulator.auditing.testing.assertions import PrivacyViolation
 from simulator.auditing.testing.failure import name_of, with_replay
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
+
+SECONDS = 1.0
+"""Of processor time, for which smaller databases are looked for."""
 
 
 def assert_pipeline(
@@ -86,31 +90,24 @@ def assert_pipeline(
         raise InvalidInput("there are no neighbours to try")
     report, pair = found
     drawn = hasattr(database, "example")
-    if report.verdict == KEPT and not drawn:
+    if not report.violated and not drawn:
         report = record(
             pair_pipeline(pair), pair.first, pair.second,
             claimed=claimed, patches=_names(patches), seed=seed,
+            neighbours=neighbours if isinstance(neighbours, str) else "",
         )  # fmt: skip
-    if not report.violated and isinstance(neighbours, str) and not drawn:
-        near = record_near(
-            pair_pipeline(pair), pair.first, pair.second, neighbours,
-            claimed=claimed, patches=_names(patches), seed=seed,
-        )  # fmt: skip
-        if near is not None:
-            report, pair = near, NeighbourPair(*near.databases, rounds)
+        pair = NeighbourPair(*report.databases, pair.rounds)
     if not fails(report):
         return report
-    if isinstance(neighbours, str) and not hasattr(database, "example"):
+    if isinstance(neighbours, str) and not drawn:
         kind, verdict = report.findings[0].kind, report.verdict
 
         def alike(again: PipelineReport) -> bool:
             return again.verdict == verdict and again.findings[0].kind == kind
 
-        least = smallest(
-            database, neighbours, rounds,
-            lambda each: fails(again := of(each)) and alike(again),
-        )  # fmt: skip
-        if least is not None:
+        with quiet():
+            least = smallest(pair, SECONDS, lambda each: alike(of(each)))
+        if least is not pair:
             report, pair = of(least), least
     title = f"{name_of(pipeline)} does not keep {report.claimed}"
     played = f"\n  rounds       {pair.rounds}" if pair.rounds is not None else ""
