@@ -86,7 +86,7 @@ def _fits(value: Any, kind: str, inner: list[str], function: FunctionType) -> bo
             return kind == "bool" and type(value).__name__ == "bool_"
         return True
     if kind in ("str", "bytes"):
-        return isinstance(value, (str, bytes))
+        return isinstance(value, str if kind == "str" else bytes)
     if kind == "Callable":
         return callable(value)
     if kind in ("Mapping", "dict"):

@@ -91,7 +91,8 @@ def test_errors_of_this_package_and_of_users_pass():
         (len, "Callable[[Any], int] | None", True), (2, "dict[str, int]", False),
         (np.array(1, dtype=object), "Sequence[float]", False),
         (np.array(1, dtype=object), "float", False), ({1: 2}, "Iterable[str]", False),
-        (Composition.repeat(PureDP(0.1), 2), "Iterable[float]", False), ({1.0}, "Iterable[int]", False),
+        (Composition.repeat(PureDP(0.1), 2), "Iterable[float]", False),
+        ({1.0}, "Iterable[int]", False), (b"a", "str", False), (b"a", "bytes", True),
     ],
 )  # fmt: skip
 def test_kinds(value, kind, whether):
