@@ -370,7 +370,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "truths": ("truths",),
     "verify": ("verify", "attack.py:attack", "--family", "pure:0.2", "--rounds", "10", "--trials",
                "3000", "--jobs", "2"),
-    "worst-case": ("worst-case", "--menu", "rr:0.5", "--menu", "rr:1", "--rounds", "3",
+    "worst-case": ("worst-case", "--menu", "randomized-response:0.5", "--rounds", "3",
                    "--epsilon", "1", "--jobs", "2"),
 }  # fmt: skip
 """Commands that are called in the folder of a stranger."""

@@ -51,3 +51,11 @@ def test_a_long_whole_number_in_a_refusal_is_cut_and_a_seed_is_not(capsys):
     assert str(refused.value) == "rounds must be at least 1, not -100000... (401 digits)"
     note(f"seed {2**128 - 1}, or {'7' * 40}")
     assert capsys.readouterr().err == f"seed {2**128 - 1}, or 777777... (40 digits)\n"
+
+
+@pytest.mark.parametrize("value", [5e-324, 9e-301])
+def test_a_false_alarm_of_which_no_share_can_be_taken_is_refused(value):
+    """``verify`` divided by a share of it, which was 0."""
+    with pytest.raises(InvalidInput, match=r"false_alarm must be at least 1e-300, not "):
+        validation.false_alarm_of(value)
+    assert validation.false_alarm_of(1e-300) == 1e-300
