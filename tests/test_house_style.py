@@ -230,6 +230,69 @@ def test_every_room_has_quick_tests_that_are_there():
     assert [path for path in files() if not (PACKAGE.parent / path).exists()] == []
 
 
+POLL = 0.1
+"""Seconds between two looks at a sign that a test waits for."""
+NO_END = "what a limit ends"
+SLOW = "what is slow"
+SLEEPERS = {
+    "auditing/audits/test_audit.py": NO_END,
+    "auditing/conformance/rubbish.py": NO_END,
+    "auditing/conformance/stubborn.py": NO_END,
+    "experiments/test_site_sources.py": f"{NO_END}, and time that is not the processor's",
+    "foundations/test_single_flight.py": SLOW,
+    "helpers/clusters.py": SLOW,
+    "runner/test_fitting.py": SLOW,
+    "runner/store/test_stretches.py": "a kill at any moment, each of which must do",
+}
+"""Files of tests that sleep otherwise than between two looks, and what sleeps in them."""
+
+
+def fixed_waits(tree):
+    """The calls of ``sleep`` that are not short ones in a loop until a sign is there."""
+    looks = {
+        id(call)
+        for loop in ast.walk(tree)
+        if isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant)
+        for call in ast.walk(loop)
+        if isinstance(call, ast.Call)
+        and re.fullmatch(r"\d*\.?\d+", seconds := ", ".join(map(ast.unparse, call.args)))
+        and float(seconds) <= POLL
+    }
+    return [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and is_named(node.func, "sleep") and id(node) not in looks
+    ]
+
+
+def test_no_test_waits_a_fixed_time():
+    """On a busy machine it is too short for another process, and on an idle one wasted."""
+    folder = PACKAGE.parent / "tests"
+    found = {
+        path.relative_to(folder).as_posix(): fixed_waits(ast.parse(text))
+        for path in sorted(folder.rglob("*.py"))
+        if "sleep(" in (text := path.read_text(encoding="utf-8"))
+    }
+    assert {path: calls for path, calls in found.items() if calls and path not in SLEEPERS} == {}
+    assert {path for path in SLEEPERS if not found[path]} == set(), "these need no exception"
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("time.sleep(0.6)\nprocess.interrupt()", 1),
+        ("from time import sleep\nsleep(0.01)", 1),
+        ("while not sign():\n    time.sleep(0.5)", 1),
+        ("while True:\n    time.sleep(0.01)", 1),
+        ("while not sign():\n    time.sleep(seconds)", 1),
+        ("while not sign():\n    time.sleep(0.05)", 0),
+        ("for _ in range(99):\n    time.sleep(0.02)", 1),
+    ],
+)
+def test_a_fixed_wait_is_found(source, count):
+    assert len(fixed_waits(ast.parse(source))) == count
+
+
 FIELDS = "".join(f"    x{i}: int\n" for i in range(6))
 
 

@@ -10,12 +10,15 @@ import itertools
 import subprocess
 import sys
 import warnings
+from enum import Enum
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
 
 import pytest
 
 import simulator
 from experiments import stages
+from simulator.foundations.attached import behind_door, furnish
 from tests.helpers.public import NAMESPACES
 from tests.helpers.rooms import SHELVES
 
@@ -49,6 +52,47 @@ def test_every_public_name_can_be_imported_and_is_documented(module):
         text = inspect.getdoc(public)
         assert text, name
         assert not text.startswith(f"{name}("), f"dataclass has made up what {name} is"
+
+
+def around_the_door(home):
+    """The public functions of a module, and classes made by a function, that have no door.
+
+    The door names the argument whose kind is wrong; see simulator/foundations/attached.py.
+    """
+    found = []
+    for name in home.__all__:
+        public = getattr(home, name)
+        if isinstance(public, type):
+            if not issubclass(public, BaseException | Enum):
+                public = public.__init__
+        elif inspect.isgeneratorfunction(public):  # callers may ask what it is
+            continue
+        if isinstance(public, FunctionType) and public.__code__ is not BEHIND.__code__:
+            found.append(name)
+    return found
+
+
+BEHIND = behind_door(lambda: None, "an example")
+
+
+@pytest.mark.parametrize("module", ["simulator", *NAMESPACES])
+def test_no_public_name_goes_round_the_door_of_python(module):
+    assert around_the_door(importlib.import_module(module)) == []
+
+
+def test_a_public_name_that_goes_round_the_door_is_found():
+    room = SimpleNamespace(__all__=["named", "wrapped", "Made"])
+    room.named, room.wrapped = len_of, behind_door(len_of, "wrapped")
+    room.Made = type("Made", (), {"__init__": lambda self: None})
+    assert around_the_door(room) == ["named", "Made"]
+    vars(room)["__name__"] = "tests.room"
+    del room.__all__[2]
+    furnish(vars(room))
+    assert around_the_door(room) == []
+
+
+def len_of(values):
+    return len(values)
 
 
 def test_the_root_has_the_names_of_a_first_program_and_the_namespaces():

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +20,10 @@ from unittest.mock import patch
 import numpy as np
 
 from experiments.benchmarks import adversaries
-from experiments.benchmarks.measure import Line, fresh, peak_megabytes
-from simulator import simulate
+from experiments.benchmarks.loops import EPSILON
+from experiments.benchmarks.measure import Line, alternately, fresh, peak_megabytes
+from simulator import PureDP, simulate
+from simulator.adversaries.registry import make
 from simulator.engine.outcomes.bins import LossBins
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.outcomes.tally import Tally
@@ -132,7 +135,49 @@ def of_many_trials() -> Iterator[Line]:
     )  # fmt: skip
 
 
-BENCHMARKS = (of_many_trials,)
+FEW_ROUNDS, FEW_TRIALS, THRESHOLD = 10, 10**7, 0.55
+LOOP_ROWS = 1 << 16
+"""Trials that the loop in numpy plays at once, so that its arrays stay in the cache."""
+
+
+def in_numpy(trials: int) -> list[float]:
+    """A loop by hand over rounds, on arrays: shares of losses above the threshold, for each b."""
+    noise, hits = np.random.default_rng(1), [0, 0]
+    for start in range(0, trials, LOOP_ROWS):
+        rows = min(LOOP_ROWS, trials - start)
+        for b in (0, 1):
+            answers, losses = np.zeros(rows), np.zeros(rows)
+            for _ in range(FEW_ROUNDS):
+                sizes = np.where(answers > 0.5, EPSILON, 0.5 * EPSILON)
+                answers = b + noise.laplace(size=rows) / sizes
+                losses += sizes * (np.abs(answers - (1 - b)) - np.abs(answers - b))
+            hits[b] += int((losses > THRESHOLD).sum())
+    return [each / trials for each in hits]
+
+
+def as_a_summary(trials: int) -> list[float]:
+    """The same shares, of plays that are kept as a summary."""
+    rule = make("press-when-ahead", PureDP(EPSILON), FEW_ROUNDS)
+    result = simulate(
+        rule, PureDP(EPSILON), FEW_ROUNDS, trials, keep="summary", jobs=1, progress=False
+    )
+    return [result.tail(THRESHOLD, b).value for b in (0, 1)]
+
+
+def beside_numpy() -> Iterator[Line]:
+    """Ten million trials of ten rounds as a summary, and in one loop over arrays of numpy."""
+    as_a_summary(1000)  # compiles
+    ratio, loop, summary = alternately(
+        partial(in_numpy, FEW_TRIALS), partial(as_a_summary, FEW_TRIALS), repeats=3
+    )
+    detail = {"seconds_of_the_loop": loop, "seconds_of_the_summary": summary}
+    yield Line(
+        "ten million trials of ten rounds, as a summary", ratio, "x a loop in numpy", 1.0,
+        at_least=False, detail=detail,
+    )  # fmt: skip
+
+
+BENCHMARKS = (of_many_trials, beside_numpy)
 
 if __name__ == "__main__":
     main(int(float(sys.argv[1])))

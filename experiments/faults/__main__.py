@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from experiments.faults import damage, kills, places, strangers
+from experiments.faults import damage, kills, numbers, places, strangers
 from experiments.faults.cases import Tally
 from experiments.faults.table import markdown
 from experiments.stages import RESULTS, write_report
 
-PARTS = ("damage", "places", "strangers", "kills")
+PARTS = ("damage", "places", "strangers", "numbers", "kills")
 SEED = 20_261_122
 
 
@@ -28,6 +28,8 @@ def tallies(options: argparse.Namespace) -> Iterator[Tally]:
         yield from places.campaign(options.seed, options.quick)
     if "strangers" in options.only:
         yield from strangers.campaign(options.quick)
+    if "numbers" in options.only:
+        yield from numbers.campaign(options.quick)
     if "kills" in options.only and tries:
         yield from kills.campaign(tries, options.seed, options.at_once, options.minutes)
 

@@ -264,7 +264,7 @@ def fault(code: int, said: str, seconds: float) -> str:
         return f"a hang of {seconds:.0f} s"
     if code not in (0, 1, 2, 3):
         return f"exit {code}: {said.strip()[-300:]}"
-    if "--help)" in said:
+    if "--help)" in said and "Invalid value" not in said:
         return f"the try is mistaken: {said.strip()[-300:]}"
     if "Traceback" in said:
         return f"a traceback: {said.strip()[-300:]}"
@@ -370,7 +370,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "truths": ("truths",),
     "verify": ("verify", "attack.py:attack", "--family", "pure:0.2", "--rounds", "10", "--trials",
                "3000", "--jobs", "2"),
-    "worst-case": ("worst-case", "--menu", "rr:0.5", "--menu", "rr:1", "--rounds", "3",
+    "worst-case": ("worst-case", "--menu", "randomized-response:0.5", "--rounds", "3",
                    "--epsilon", "1", "--jobs", "2"),
 }  # fmt: skip
 """Commands that are called in the folder of a stranger."""

@@ -42,7 +42,7 @@ def tail_ceiling(specification: Specification, threshold: float) -> float:
         threshold, s.rounds
     ):
         return 0.0  # the losses of all rounds together do not exceed it
-    gaps = np.geomspace(1e-3 * threshold, threshold, GAPS)
+    gaps = np.geomspace(max(1e-3 * threshold, math.ulp(0.0)), threshold, GAPS)
     at = [(threshold - float(gap), -math.expm1(-float(gap))) for gap in gaps]
     return min(1.0, *(delta_ceiling(specification, max(e, 0.0)) / share for e, share in at))
 

@@ -24,7 +24,7 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable
 from simulator.foundations.stages import in_stages
-from simulator.foundations.validation import open_probability
+from simulator.foundations.validation import false_alarm_of
 from simulator.identity.keys import key_of
 from simulator.runner.play import checked_jobs, run
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
@@ -165,7 +165,7 @@ def verify(
     Raises InvalidInput if no bound can be tested, FalseLikelihood if a mechanism does not draw as
     it declares, and the errors of :func:`simulate` with the adversary's name.
     """
-    open_probability("false_alarm", false_alarm)
+    false_alarm_of(false_alarm)
     if isinstance(adversaries, str):
         adversaries = {adversaries: adversaries}
     if isinstance(family, str):

@@ -1,6 +1,7 @@
 """The door of Python: a public function names the argument whose kind it cannot take.
 
-Each room's ``__init__`` hands out its names through :func:`attached`. A call that ends in an error
+Each room's ``__init__`` hands out its names through :func:`attached`, or ends by :func:`furnish`
+where it is written out. A call that ends in an error
 of another kind than this package's is looked at once more: an argument that is not of the kind that
 the signature states is named in an InvalidInput. A call that succeeds passes one wrapper, and the
 error of a user's function stays its own.
@@ -35,6 +36,13 @@ def attached(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[]
     return found, listed, names
 
 
+def furnish(room: dict[str, Any]) -> None:
+    """Put the public names of a room that is written out, its globals, behind the door."""
+    for name in room["__all__"]:
+        value = room[name]  # a function that has two public names is one object
+        room[name] = behind_door(value, getattr(value, "__name__", name), room["__name__"])
+
+
 @functools.cache
 def _function_behind_door(function: FunctionType, name: str) -> Any:
     @functools.wraps(function)
@@ -58,6 +66,8 @@ def behind_door(value: Any, name: str, room: str = "") -> Any:
     Other values are as they were, and so are generator functions: a caller may ask what they are.
     """
     if isinstance(value, FunctionType) and not inspect.isgeneratorfunction(value):
+        if value.__globals__ is globals():  # it is behind the door of another room
+            return value
         made = _function_behind_door(value, name)
         if room and made.__module__ == value.__module__:
             made.__module__ = room  # the first room that has it: pickle finds it there

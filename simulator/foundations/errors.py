@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from simulator.foundations.wording import printable
+from simulator.foundations.wording import in_short
 
 
 class DpcomposeError(Exception):
@@ -22,7 +22,7 @@ class DpcomposeError(Exception):
 
     def __str__(self) -> str:
         """The message, on one line: a value in it, such as an array, may have several."""
-        return printable(" ".join(map(str.strip, super().__str__().splitlines())))
+        return in_short(" ".join(map(str.strip, super().__str__().splitlines())))
 
 
 class InvalidInput(DpcomposeError, ValueError):

@@ -86,7 +86,7 @@ def _fits(value: Any, kind: str, inner: list[str], function: FunctionType) -> bo
             return kind == "bool" and type(value).__name__ == "bool_"
         return True
     if kind in ("str", "bytes"):
-        return isinstance(value, (str, bytes))
+        return isinstance(value, str if kind == "str" else bytes)
     if kind == "Callable":
         return callable(value)
     if kind in ("Mapping", "dict"):
@@ -112,10 +112,13 @@ def _fits(value: Any, kind: str, inner: list[str], function: FunctionType) -> bo
 def _is_list_of(value: Any, kind: str, inner: list[str], function: FunctionType) -> bool:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
-    if isinstance(value, Set | Mapping):  # without an order, and a mapping has other items
-        return kind in ("Set", "set", "frozenset", "Iterable", "Collection")
-    if isinstance(value, Iterator) or not hasattr(value, "__len__"):
+    unordered = isinstance(value, Set | Mapping)
+    if unordered and kind not in ("Set", "set", "frozenset", "Iterable", "Collection"):
+        return False
+    if isinstance(value, Iterator):  # its items are spent
         return kind in ("Iterable", "Iterator")
+    if not hasattr(value, "__len__") and kind != "Iterable":
+        return False
     try:
         items = [item for item, _ in zip(value, range(_ITEMS))]
     except TypeError:  # an array without a dimension
@@ -128,7 +131,7 @@ def _is_list_of(value: Any, kind: str, inner: list[str], function: FunctionType)
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes) or getattr(value, "dtype", "") == "O":
         return False
     try:
         float(value)

@@ -82,6 +82,20 @@ def open_probability(name: str, value: SupportsFloat) -> float:
     return number
 
 
+LEAST_ALARM = 1e-300
+"""The least probability of a false alarm: it is shared, and shares keep their digits."""
+
+
+def false_alarm_of(value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it lies in [1e-300, 1)."""
+    number = open_probability("false_alarm", value)
+    if number < LEAST_ALARM:
+        raise InvalidInput(
+            f"false_alarm must be at least {LEAST_ALARM:g}, not {number:g}", argument="false_alarm"
+        )
+    return number
+
+
 def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
     """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``.
 

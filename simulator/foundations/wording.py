@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import unicodedata
 from collections.abc import Iterable
 from decimal import Context
@@ -47,6 +48,11 @@ def printable(text: str) -> str:
         c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else _escaped(c)
         for c in text
     )
+
+
+def in_short(text: str) -> str:
+    """The text, safe to print, with its longest whole numbers cut: seeds, of 39 digits, are not."""
+    return re.sub(r"\d{40,}", lambda n: f"{n[0][:6]}... ({len(n[0])} digits)", printable(text))
 
 
 def _escaped(character: str) -> str:

@@ -37,6 +37,12 @@ def test_no_exact_value_passes_its_ceiling(name, family, b):
             assert graph.epsilon(delta) <= epsilon_ceiling(s, delta) + 1e-9
 
 
+@pytest.mark.parametrize("threshold", [5e-324, 1e-322, 1e-310])
+def test_a_threshold_beside_zero_has_a_ceiling(threshold):
+    s = Specification(make("fixed-worst-case", PureDP(0.3), ROUNDS), PureDP(0.3), ROUNDS, 10)
+    assert enumerate_states(s, 0).tail(threshold) <= tail_ceiling(s, threshold) <= 1.0
+
+
 @pytest.mark.parametrize("family", FAMILIES[:3], ids=str)
 def test_the_worst_case_attains_its_ceiling(family):
     """A ceiling that is far above the worst case would be of no use."""

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from experiments.faults import __main__ as faults
-from experiments.faults import damage, kills, strangers
+from experiments.faults import damage, kills, numbers, strangers
 from experiments.faults.cases import Tally, Whole, line_or_equal
 from experiments.faults.table import markdown
 from experiments.stages import RESULTS
@@ -86,6 +86,21 @@ def test_what_a_try_with_a_stranger_s_file_may_not_do(tmp_path):
     (tmp_path / "run").mkdir()
     assert "changed what was there" in strangers.tried(writes, "link", tmp_path / "run")
     assert strangers.tried(strangers.READERS[0], "pipe", tmp_path / "run") == "lines"
+
+
+def test_what_a_try_with_an_extreme_number_may_not_do(tmp_path, monkeypatch):
+    words = ("calibrate", "laplace", "--rounds", "3", "--target-epsilon", "1")
+    changed = numbers.with_flag(words, "--rounds", "-1")
+    assert changed == ["calibrate", "laplace", "--rounds", "-1", "--target-epsilon", "1"]
+    assert numbers.with_flag(words, "--share", "0")[-2:] == ["--share", "0"]
+    whole = [*words, "--target-delta", "1e-6"]
+    assert numbers.tried(numbers.with_flag(whole, "--rounds", f"1{'0' * 400}"), tmp_path) == "lines"
+    assert numbers.tried(numbers.with_flag(whole, "--rounds", "nan"), tmp_path) == "lines"
+    assert "mistaken" in numbers.tried(changed, tmp_path)
+    monkeypatch.setattr(numbers, "_called", lambda *_: print(f"error: not {10**400}") or 2)
+    assert "no error of one short line" in numbers.tried(words, tmp_path)
+    monkeypatch.setattr(numbers, "_called", lambda *_: 1 // 0)
+    assert "exit 99" in numbers.tried(words, tmp_path)
 
 
 def test_unknown_parts_are_refused(capsys):

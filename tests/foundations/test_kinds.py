@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import simulator
-from simulator import counting_query
+from simulator import Composition, PureDP, counting_query
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.foundations.attached import behind_door
 from simulator.foundations.kinds import fits
@@ -90,6 +90,9 @@ def test_errors_of_this_package_and_of_users_pass():
         (np.zeros((2, 2)), "ArrayLike", True), (np.array(["a"]), "ArrayLike", False),
         (len, "Callable[[Any], int] | None", True), (2, "dict[str, int]", False),
         (np.array(1, dtype=object), "Sequence[float]", False),
+        (np.array(1, dtype=object), "float", False), ({1: 2}, "Iterable[str]", False),
+        (Composition.repeat(PureDP(0.1), 2), "Iterable[float]", False),
+        ({1.0}, "Iterable[int]", False), (b"a", "str", False), (b"a", "bytes", True),
     ],
 )  # fmt: skip
 def test_kinds(value, kind, whether):

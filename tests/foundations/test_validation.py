@@ -5,6 +5,7 @@ import pytest
 
 from simulator import PureDP, simulate
 from simulator.adversaries import make
+from simulator.doors.cli.output import note
 from simulator.errors import InvalidInput
 from simulator.foundations import validation
 
@@ -42,3 +43,19 @@ def test_a_probability_below_one_is_not_one():
     for value in (1.0, -1e-9, 1.0 + 1e-9):
         with pytest.raises(InvalidInput, match=r"it must lie in \[0, 1\)"):
             validation.probability_below_one("it", value)
+
+
+def test_a_long_whole_number_in_a_refusal_is_cut_and_a_seed_is_not(capsys):
+    with pytest.raises(InvalidInput) as refused:
+        validation.whole("rounds", -(10**400))
+    assert str(refused.value) == "rounds must be at least 1, not -100000... (401 digits)"
+    note(f"seed {2**128 - 1}, or {'7' * 40}")
+    assert capsys.readouterr().err == f"seed {2**128 - 1}, or 777777... (40 digits)\n"
+
+
+@pytest.mark.parametrize("value", [5e-324, 9e-301])
+def test_a_false_alarm_of_which_no_share_can_be_taken_is_refused(value):
+    """``verify`` divided by a share of it, which was 0."""
+    with pytest.raises(InvalidInput, match=r"false_alarm must be at least 1e-300, not "):
+        validation.false_alarm_of(value)
+    assert validation.false_alarm_of(1e-300) == 1e-300

@@ -1,5 +1,6 @@
 """Commands in sessions of their own, which tests interrupt."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -51,6 +52,32 @@ def hears_signals(process):
     with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
         (caught,) = (line.split()[1] for line in status if line.startswith("SigCgt:"))
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def fields_of(pid):
+    """What the kernel says of a process after its name: its state, its parent, and so on."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        return stat.read().rpartition(")")[2].split()
+
+
+def is_blocked(process):
+    """Whether the first thread of a process waits in a call of the system."""
+    return fields_of(process.pid)[0] == "S"
+
+
+def computes(process):
+    """A sign that a process has computed for some hundredths of a second since now."""
+    before = processor_seconds([process.pid])
+    return lambda: processor_seconds([process.pid]) > before + 0.03
+
+
+def processor_seconds(pids):
+    """The processor's seconds that processes have used; those that have ended are left out."""
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            ticks += sum(map(int, fields_of(pid)[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for_blocks(folder, size):

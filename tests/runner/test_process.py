@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tests.helpers.interrupting import wait_for
 from tests.helpers.workplaces import Script
 
 # --- Ctrl-C -------------------------------------------------------------------------------------
@@ -52,7 +53,7 @@ def test_ctrl_c_ends_a_run_at_once_and_leaves_no_process(adversary, jobs, tmp_pa
 def test_ctrl_c_while_workers_start_is_as_quiet(tmp_path):
     script = Script(tmp_path, INTERRUPTED.format(adversary="press_when_ahead", jobs=2))
     script.wait_for("ready")
-    time.sleep(0.3)
+    wait_for(lambda: len(script.members()) > 1, script.process)
     script.interrupt()
     code, _, err = script.finish(20)
     assert (code, quiet(err)) == (130, "")

@@ -12,6 +12,7 @@ import pytest
 
 from simulator.runner import prompt_exit
 from simulator.runner.prompt_exit import within_half_a_second
+from tests.helpers.interrupting import computes, is_blocked, wait_for
 
 DEAF = """
 import hashlib, sys
@@ -35,7 +36,7 @@ def test_a_process_that_does_not_hear_is_ended(number):
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.1)
+    wait_for(computes(process), process)  # it is in the call
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number
@@ -49,7 +50,7 @@ def test_without_the_lookout_it_stays():
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)  # it is in the call by then
+    wait_for(computes(process), process)  # it is in the call
     os.kill(process.pid, signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.communicate(timeout=3)
@@ -88,7 +89,7 @@ def late_leaving(program, tmp_path):
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     worker = int(process.stdout.readline())
-    time.sleep(0.1)
+    wait_for(lambda: is_blocked(process), process)
     pressed = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
     try:

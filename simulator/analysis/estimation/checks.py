@@ -34,7 +34,7 @@ from simulator.analysis.estimation.weighted import (
 from simulator.engine.outcomes.loss_sample import LossSample, signed_sample
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.foundations.ties import ROUNDS, beyond
-from simulator.foundations.validation import finite, nonnegative, open_probability, whole
+from simulator.foundations.validation import false_alarm_of, finite, nonnegative, whole
 
 
 class BoundOutcome(StrEnum):
@@ -79,7 +79,7 @@ def violation(
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
     """
     signed = signed_sample(losses, experiment)
-    alpha = open_probability("false_alarm", false_alarm)
+    alpha = false_alarm_of(false_alarm)
     found = signed.excess(finite("epsilon", epsilon))
     lower, upper, _ = mean_limits(found, alpha)
     return _verdict(bound_delta, found.centre.mean(), (lower, upper), alpha)
@@ -99,7 +99,7 @@ def tail_violation(
     ``rounds`` as in :func:`simulator.analysis.estimation.tail`. Raises InvalidInput.
     """
     signed = signed_sample(losses, experiment)
-    alpha = open_probability("false_alarm", false_alarm)
+    alpha = false_alarm_of(false_alarm)
     least = np.array([beyond(finite("threshold", threshold), whole("rounds", rounds))])
     few, many = (int(hits[0]) for hits in signed.count_above(least))
     trials = signed.trials
@@ -127,7 +127,7 @@ def weighted_violation(
     Raises InvalidInput.
     """
     sample = weighted_sample(losses, log_weights, experiment)
-    alpha = open_probability("false_alarm", false_alarm)
+    alpha = false_alarm_of(false_alarm)
     centre = finite("epsilon", epsilon)
     raised = float(beyond(centre, whole("rounds", rounds)))
     lower = lower_from_pilot(sample.excess(raised), alpha).outward

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import Any
 
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.outcomes.points import Points
 from simulator.foundations.errors import Refusal
-from simulator.foundations.validation import instance
+from simulator.foundations.validation import real
 
 _NUMBERS = (
     "value", "lower", "upper", "confidence", "hits", "effective_sample_size",
@@ -56,7 +55,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         for name in _NUMBERS:
-            instance(name, getattr(self, name), Real, "a number")
+            real(name, getattr(self, name))
 
     @classmethod
     def refused(cls, why: str, ends: tuple[float, float], confidence: float) -> Estimate:

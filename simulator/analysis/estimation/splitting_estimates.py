@@ -26,7 +26,7 @@ def splitting_runs(
     may miss rare paths. Raises InvalidInput, and Refusal if all are zero.
     """
     values = np.atleast_1d(np.asarray(estimates, dtype=np.float64))
-    if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
+    if values.ndim != 1 or not values.size or not np.all((values >= 0.0) & np.isfinite(values)):
         raise InvalidInput("estimates must be one finite number >= 0 per run")
     log_values = np.full(values.shape, -np.inf)
     np.log(values, out=log_values, where=values > 0.0)

@@ -44,7 +44,7 @@ from simulator.data.databases import Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Stream, generator
 from simulator.foundations.stages import in_stages
-from simulator.foundations.validation import open_probability, whole
+from simulator.foundations.validation import false_alarm_of, whole
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.theory.laws.base import PrivacyLossLaw
 
@@ -98,7 +98,7 @@ def examine(
     """
     database_0, database_1, mechanism = challenge
     first = whole("draws", events if draws is None else draws, 1)
-    alpha = open_probability("false_alarm", false_alarm) / 2.0
+    alpha = false_alarm_of(false_alarm) / 2.0
     pair = mechanism.pair(database_0, database_1, relation)
     drawn = Overlap(pair.sample if draw is None else draw, pair.loss, noise)
     bets = LikelihoodBets(drawn, alpha)

@@ -146,7 +146,9 @@ def pairs(
     the database. Raises InvalidInput for an unknown relation or an empty database.
     """
     if not isinstance(neighbours, str):
-        found = neighbours(database) if callable(neighbours) else neighbours
+        found = _made(neighbours, database) if callable(neighbours) else neighbours
+        if not isinstance(found, Iterable):
+            raise InvalidInput(f"neighbours must be databases, not {found!r:.80}")
         for each, _ in zip(found, range(most)):
             yield NeighbourPair(database, each, rounds)
         return
@@ -165,6 +167,15 @@ def pairs(
             if i % 2 and neighbours == "add-remove"
             else pair
         )
+
+
+def _made(neighbours: Callable[[Any], Iterable[Any]], database: Any) -> Any:
+    try:
+        return neighbours(database)
+    except Exception as error:
+        raise InvalidInput(
+            f"the function of neighbours raised {type(error).__name__}: {error!s:.200}"
+        ) from error
 
 
 def check_relation(neighbours: str) -> None:

@@ -19,7 +19,7 @@ from simulator.auditing.testing.failure import (
 )
 from simulator.auditing.testing.replay import command
 from simulator.foundations.errors import BrokenPromise, InvalidInput
-from simulator.foundations.validation import finite, open_probability
+from simulator.foundations.validation import false_alarm_of, finite
 from simulator.theory.bounds.certified_epsilon import Rounds, certified_epsilon
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.interface import Guarantee
@@ -189,7 +189,7 @@ def _guarantee(name: str, value: Guarantee | str) -> Guarantee:
 
 
 def _confidence(false_alarm: float) -> float:
-    alpha = open_probability("false_alarm", false_alarm)
+    alpha = false_alarm_of(false_alarm)
     if alpha < LEAST:
         raise InvalidInput(f"false_alarm must be at least {LEAST:.2g}, not {alpha:g}")
     return confidence(alpha)

@@ -30,6 +30,7 @@ from simulator.data.queries.sums import (
     clipped_mean,
     clipped_sum,
 )
+from simulator.foundations.attached import furnish
 
 __all__ = [
     "Answer",
@@ -55,3 +56,5 @@ __all__ = [
     "histogram_query",
     "score_query",
 ]
+
+furnish(globals())

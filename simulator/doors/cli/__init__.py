@@ -20,7 +20,7 @@ from simulator.doors.cli.numerals import Numeral
 from simulator.doors.cli.output import note, redirecting, say
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.extensions import added, load_added
-from simulator.foundations.surroundings import require_whole
+from simulator.foundations.surroundings import require_memory, require_whole
 from simulator.foundations.wording import did_you_mean
 from simulator.runner import prompt_exit
 from simulator.runner.progress import on_a_terminal
@@ -211,6 +211,7 @@ def run(arguments: Sequence[str] | None) -> int:
     code: object
     try:
         require_whole()
+        require_memory()
         with prompt_exit.within_half_a_second(), on_a_terminal():
             code = group.main(arguments, prog_name="dpcompose", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -232,8 +233,9 @@ def run(arguments: Sequence[str] | None) -> int:
             InvalidInput.exit_code,
         )
     except MemoryError as error:
+        what = f": {error}" if str(error) else ""
         code = print_error(
-            f"out of memory: {error}; take fewer trials or rounds", InvalidInput.exit_code
+            f"out of memory{what}; take fewer trials, rounds or jobs", InvalidInput.exit_code
         )
     except OverflowError as error:
         code = print_error(

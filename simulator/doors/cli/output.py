@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.wording import printable, rounded
+from simulator.foundations.wording import in_short, printable, rounded
 from simulator.runner.prompt_exit import standing_for_all
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def say(text: object = "", end: str = "\n") -> None:
 
 def note(line: object) -> None:
     """Print one line on standard error: a notice, or an error."""
-    print(printable(" ".join(str(line).split())), file=sys.stderr)
+    print(in_short(" ".join(str(line).split())), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

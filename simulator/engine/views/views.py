@@ -21,7 +21,7 @@ from simulator.mechanisms.interactive_mechanism import Opening
 from simulator.theory.guarantees.interface import Guarantee
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # a study of views has millions
 class View:
     """The coins and the answers of one trial.
 

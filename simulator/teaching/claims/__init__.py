@@ -20,6 +20,7 @@ A claim can be checked with other values of its parameters, its knobs::
     claim("zhang2020-bob").check(denominator=813)
 """
 
+from simulator.foundations.attached import furnish
 from simulator.foundations.knobs import Knob
 from simulator.teaching.claims.model import (
     Claim,
@@ -54,3 +55,5 @@ __all__ = [
     "to_json",
     "to_markdown",
 ]
+
+furnish(globals())

@@ -12,6 +12,7 @@ wrong claims. Rows of one quantity are compared, and every wrong claim must be e
 ``dpcompose game path/to/file.py``, or an entry point of the group ``dpcompose.games``.
 """
 
+from simulator.foundations.attached import furnish
 from simulator.foundations.knobs import Within, one_of
 from simulator.teaching.games.model import Variant, game
 from simulator.teaching.games.outcome import GameOutcome, JudgedRow, Standing
@@ -46,3 +47,5 @@ __all__ = [
     "worst",
     "wrong",
 ]
+
+furnish(globals())

@@ -134,9 +134,15 @@ def lloyd_centres(
     """The next centres: noisy sum over noisy count, or ``otherwise`` where the count is below 1.
 
     Post-processing of a :class:`LloydStep` answer, shape (k, 1 + d). ``otherwise`` has a centre for
-    each cluster: the notes draw it at random, keeping the last one is equally private.
+    each cluster: the notes draw it at random, keeping the last one is equally private. Raises
+    InvalidInput where the shapes differ.
     """
+    rows, others = np.asarray(answer, np.float64), [tuple(map(float, old)) for old in otherwise]
+    if rows.ndim != 2 or any(len(old) != rows.shape[1] - 1 for old in others):
+        raise InvalidInput("answer must have shape (k, 1 + d), and otherwise centres of d numbers")
+    if len(rows) != len(others):
+        raise InvalidInput(f"answer has {len(rows)} clusters, and otherwise {len(others)} centres")
     return tuple(
-        tuple((row[1:] / row[0]).tolist()) if row[0] >= 1.0 else tuple(float(c) for c in old)
-        for row, old in zip(answer, otherwise, strict=True)
+        tuple((row[1:] / row[0]).tolist()) if row[0] >= 1.0 else old
+        for row, old in zip(rows, others)
     )

@@ -4,6 +4,7 @@
 certified ends. The lower-case names make the nodes; the classes are their types.
 """
 
+from simulator.foundations.attached import furnish
 from simulator.theory.events.accounting import Account
 from simulator.theory.events.foreign import from_dp_accounting, from_opacus, read_account
 from simulator.theory.events.leaves import (
@@ -97,3 +98,5 @@ __all__ = [
     "subsampled",
     "tree_aggregation",
 ]
+
+furnish(globals())

@@ -176,6 +176,7 @@ def ratio_up(numerator: float, denominator: float) -> float:
 
     A loss such as sensitivity over scale is thus never understated.
     """
+    numerator, denominator = float(numerator), float(denominator)  # Fraction takes no numpy float
     nearest = numerator / denominator
     if math.isinf(nearest):
         return nearest

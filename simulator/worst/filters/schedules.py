@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -76,6 +77,8 @@ def pure_rows(
     falls with the fourth root of the round, and two large rounds followed by small ones.
     """
     epsilon = promise[0]
+    if 0.0 < epsilon < sys.float_info.min:
+        raise InvalidInput(f"epsilon must be at least {sys.float_info.min:.2g}", argument="epsilon")
     every: dict[str, Filter] = {}
     for name in ("residue", *PUBLISHED):
         try:

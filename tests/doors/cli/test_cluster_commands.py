@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.helpers.clusters import scheduler
-from tests.helpers.interrupting import A_MOMENT, Call, wait_for_blocks
+from tests.helpers.interrupting import A_MOMENT, Call, fields_of, wait_for, wait_for_blocks
 
 distributed = pytest.importorskip("distributed", reason="needs dpcompose[dask]")
 
@@ -89,7 +89,7 @@ def test_a_scheduler_that_answers_nobody_is_left_at_once_as_well(run, tmp_path):
         with distributed.Client(address, set_as_default=False, timeout=60) as client:
             pid = client.run_on_scheduler(os.getpid)
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(1.5)  # it waits for an answer by now
+        wait_for(lambda: fields_of(pid)[0] == "T", call.process)
         code, _, err, seconds = call.interrupt()
         assert code == 130
         assert err.lstrip().startswith("interrupted; ")

@@ -6,10 +6,10 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
+from tests.helpers.interrupting import is_blocked, wait_for
 from tests.helpers.workplaces import ROOT
 
 CALL = (sys.executable, "-c", "from simulator.doors.cli import main; main()")
@@ -167,7 +167,7 @@ def left(body, number):
     for line in process.stdout:
         if line.strip() == "ready":
             break
-    time.sleep(0.1)
+    wait_for(lambda: is_blocked(process), process)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     return process.returncode, err.split()

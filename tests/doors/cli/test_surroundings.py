@@ -1,5 +1,9 @@
 """Machines without semaphores, and variables of the environment that are no numbers."""
 
+import os
+import resource
+import subprocess
+import sys
 import weakref
 
 import joblib
@@ -11,7 +15,15 @@ from simulator.analysis.likelihoods import NotTested
 from simulator.analysis.plots.style import drawable
 from simulator.doors.cli import process
 from simulator.errors import InvalidInput
-from simulator.foundations.surroundings import CORES, DATE, POOLS, require_whole
+from simulator.foundations.surroundings import (
+    BLAS_THREADS,
+    CORES,
+    DATE,
+    LEAST_BYTES,
+    POOLS,
+    require_memory,
+    require_whole,
+)
 from simulator.runner.calls import calls
 from simulator.runner.pool import workers
 from tests.helpers.games import press_when_ahead
@@ -59,6 +71,48 @@ def test_a_variable_that_is_no_number_gets_one_line(dpcompose, monkeypatch, tmp_
             drawable(tmp_path / "a.png")
     monkeypatch.setenv(name, "1")
     require_whole()
+
+
+def limited(most, *words):
+    """A command in a process with a limit of its address space: (exit code, lines of errors)."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from simulator.doors.cli import main; main()", *words],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    return done.returncode, done.stderr.splitlines()
+
+
+def test_too_little_memory_is_one_line_before_numpy_is_loaded():
+    code, (line,) = limited(300 * 10**6, "bounds", "laplace:0.1", "--rounds", "3")
+    assert code == 2
+    assert line == (
+        "error: the memory of a process is limited to 300 MB (ulimit -v), and 500 MB are needed; "
+        "raise the limit"
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_asked_for_is_enough(adversary_file, jobs):
+    """Without a limit of the threads of OpenBLAS this ended as if it had been interrupted."""
+    game = ("--family", "pure:0.2", "--rounds", "10", "--trials", "2000", "--jobs", str(jobs))
+    for adversary in ("press-when-ahead", adversary_file()):
+        assert limited(LEAST_BYTES, "simulate", adversary, *game) == (0, [])
+
+
+def test_threads_of_linear_algebra_are_few_only_where_memory_is_limited(monkeypatch):
+    monkeypatch.delenv(BLAS_THREADS, raising=False)
+    limits = dict.fromkeys((resource.RLIMIT_AS, resource.RLIMIT_DATA), resource.RLIM_INFINITY)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limits[kind], 0))
+    require_memory()
+    assert BLAS_THREADS not in os.environ
+    limits[resource.RLIMIT_DATA] = LEAST_BYTES
+    require_memory()
+    assert os.environ[BLAS_THREADS] == "1"
+    limits[resource.RLIMIT_DATA] -= 1
+    with pytest.raises(InvalidInput, match=r"ulimit -d"):
+        require_memory()
 
 
 def test_only_warnings_that_a_user_can_act_on_are_shown(capsys, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import time
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.teaching import claims
 from simulator.teaching.claims import registry
 from simulator.teaching.claims.findings import equal
+from tests.helpers.interrupting import processor_seconds, wait_for
 from tests.helpers.workplaces import Script
 
 FIELDS = {
@@ -228,9 +228,12 @@ def test_workers_do_not_check_what_they_cannot_know():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("seconds", [0.2, 0.0, 0.03, 1.0])
-def test_an_interruption_ends_workers_too(tmp_path, seconds):
-    """At the very start of the workers and later; none of them says where it was."""
+@pytest.mark.parametrize("computed", [0.0, 0.05, 0.3, 2.0])
+def test_an_interruption_ends_workers_too(tmp_path, computed):
+    """At the very start of the workers, and once they and their parent have used more seconds.
+
+    None of them says where it was.
+    """
     body = """
         from simulator.doors.cli import main
         if __name__ == "__main__":
@@ -239,9 +242,10 @@ def test_an_interruption_ends_workers_too(tmp_path, seconds):
     """
     script = Script(tmp_path, body)
     script.wait_for("ready")
-    while len(script.members()) < 3:  # the parent, its resource tracker, and a worker
-        assert script.process.poll() is None
-    time.sleep(seconds)
+    # the parent, its resource tracker, and a worker
+    wait_for(lambda: len(script.members()) > 2, script.process)
+    begun = processor_seconds(script.members())
+    wait_for(lambda: processor_seconds(script.members()) >= begun + computed, script.process)
     script.interrupt()
     code, out, err = script.finish(60)
     assert (code, out, err.strip()) == (130, "", "interrupted")
