@@ -165,6 +165,7 @@ class Search:
     def _bet(self, pair: int, pool: Pool) -> Stopped:
         self._learn(pool)
         self._regress(pair, pool)
+        self._choose()
         learned_at, chosen_at, bets_at = pool.size, self.drawn, self.drawn
         learned, self.enough = self._stages(pool)
         while True:
@@ -190,16 +191,17 @@ class Search:
                 pool.add(batch.answers)
                 if pool.size >= 2 * self.regressed_at:
                     self._regress(pair, pool)
-            if before < learned:
-                often = 2 if pool.size <= OFTEN else 4
-                if pool.size >= often * learned_at or self.drawn >= learned:
-                    self._learn(pool)
-                    learned_at = pool.size
+                    bets_at = 0
+            often = 2 if pool.size <= OFTEN else 4
+            if before < learned and (self.drawn >= learned or pool.size >= often * learned_at):
+                self._learn(pool)
+                learned_at, chosen_at = pool.size, 0
             if before < self.enough <= self.drawn:
                 self._fix_last()
+                chosen_at = 0
             if self.drawn >= 2 * chosen_at:
                 self._choose()
-                chosen_at = self.drawn
+                chosen_at = bets_at = self.drawn
             elif self.drawn - bets_at >= bets_at / CHOSEN:
                 assert self.candidates is not None
                 self.claim.choose(self.candidates, self.within)
@@ -212,7 +214,7 @@ class Search:
     def _batch_size(self) -> int:
         """The next batch: small where the verdict is near, as it can come after a batch only."""
         least, most = max(self.drawn // GROWTH, 1), max(self.drawn // FAR_GROWTH, 1)
-        rate = self.claim.rate()
+        rate = max(self.claim.rate(), self.claim.evidence() / self.drawn)
         if self.stop_early and rate > 0.0:
             ahead = max(self.level - self.claim.evidence(), 0.0) / rate
             most = min(most, math.ceil(ahead / LOOKS))
@@ -256,19 +258,17 @@ class Search:
             self.last.append(test)
         if self.last and not self.stop_early:  # the tests decide: bet on little else
             self.within = self.candidates.cheap([test.which for test in self.last])
-            self._choose()
 
     def _learn(self, pool: Pool) -> None:
         """Learn events from the pool."""
         self.bounds.settle()
         self.candidates = pool.candidates()
-        self.claim.learn(self.candidates, pool.halves()[1])
+        self.claim.learn(self.candidates)
         ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
         self.hopeful = [
             promising(self.candidates, self.delta, ahead, error, distrust)[0]
             for distrust in (0.0, *DISTRUST)
         ]
-        self._choose()
 
     @property
     def regressing(self) -> bool:
@@ -283,7 +283,6 @@ class Search:
         self.claim.ratios.regressions = learned_regressions(
             self.candidates.reader, pool.halves(), self.source.inputs(pair)
         )
-        self.claim.choose(self.candidates, self.within)
 
     def _choose(self) -> None:
         """Choose what to bet on next."""

@@ -13,14 +13,14 @@ from simulator.auditing.evidence.ratio_bets import RatioBets, ScoreCounts
 def tally_of_bits(counts=(0.0, 0.0)):
     counts = np.array([[n - k, k, 0.0] for n, k in zip((20.0, 20.0), counts)])
     return ScoreCounts(
-        score=lambda batch: batch.answers, edges=np.array([0.5]), rises=True, cost=0.0,
-        counts=counts,
+        score=lambda batch: batch.answers, edges=np.array([0.5]), centres=np.arange(2.0),
+        cost=0.0, counts=counts,
     )  # fmt: skip
 
 
 def test_a_tally_counts_scores_by_bin_and_those_without_a_score_apart():
     tally = ScoreCounts(
-        score=lambda batch: batch.answers, edges=np.array([0.0, 1.0]), rises=False, cost=0.0,
+        score=lambda batch: batch.answers, edges=np.array([0.0, 1.0]), centres=None, cost=0.0,
         counts=np.zeros((2, 4)),
     )  # fmt: skip
     assert tally.bins(np.array([-1.0, 0.0, 0.5, 1.0, 9.0, np.nan])).tolist() == [1, 2, 2, 1]
