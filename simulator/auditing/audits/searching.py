@@ -34,12 +34,17 @@ FIRST = 16
 """Draws per input that are only learned from."""
 GROWTH = 20
 """A batch has at least one in so many of the draws before it; the verdict may be clear after it."""
-FAR_GROWTH = 4
+FAR_GROWTH = 2
 """A batch has at most one in so many of them, where the verdict is far."""
+FAR_AT_FIRST = 3
+FEW = 512
+"""The same before so many draws, where little is learned."""
 LOOKS = 4
 """A batch has one in so many of the draws after which the evidence would suffice."""
-CHOSEN = 5
+CHOSEN = 4
 """Bets against the claim are chosen anew when the draws have grown by one in so many."""
+APART = 3
+"""Bets on the bounds are chosen anew when the draws are so many times as many, or on new events."""
 OFTEN = 4096
 """Events are learned again at twice the draws up to so many, and at four times from there."""
 LARGEST = 131_072
@@ -199,7 +204,7 @@ class Search:
             if before < self.enough <= self.drawn:
                 self._fix_last()
                 chosen_at = 0
-            if self.drawn >= 2 * chosen_at:
+            if self.drawn >= APART * chosen_at:
                 self._choose()
                 chosen_at = bets_at = self.drawn
             elif self.drawn - bets_at >= bets_at / CHOSEN:
@@ -213,7 +218,8 @@ class Search:
 
     def _batch_size(self) -> int:
         """The next batch: small where the verdict is near, as it can come after a batch only."""
-        least, most = max(self.drawn // GROWTH, 1), max(self.drawn // FAR_GROWTH, 1)
+        far = FAR_GROWTH if self.drawn >= FEW else FAR_AT_FIRST
+        least, most = max(self.drawn // GROWTH, 1), max(self.drawn // far, 1)
         rate = max(self.claim.rate(), self.claim.evidence() / self.drawn)
         if self.stop_early and rate > 0.0:
             ahead = max(self.level - self.claim.evidence(), 0.0) / rate

@@ -26,7 +26,7 @@ from simulator.auditing.evidence.fitted_shares import (
 
 __all__ = ["LEVELS", "Choice", "RatioBets", "ScoreCounts"]
 
-COUNTED = 5
+COUNTED = 3
 """The largest number of scores that large batches are counted for."""
 SMALL = 64
 """Draws per input of a batch that is counted for every score."""
