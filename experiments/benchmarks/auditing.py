@@ -51,6 +51,68 @@ print(json.dumps({
 """
 
 
+_BESIDE_HAND = """
+import statistics
+from simulator.analysis.estimation.paired_ratio import log_ratio_lower
+
+def by_hand():
+    rng = np.random.default_rng(0)
+    first, second = (laplace(1.0)(value, 1_000_000, rng) < 0.0 for value in (0.0, 1.0))
+    only = [int(np.count_nonzero(a & ~b)) for a, b in ((first, second), (second, first))]
+    return log_ratio_lower(*only, int(np.count_nonzero(first)), 1_000_000)
+
+def seconds(work):
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+def audited(claimed, stop_early):
+    return audit(laplace(1.0), 0.0, 1.0, claimed=claimed, bits=False, stop_early=stop_early)
+
+ratios = {}
+for claimed in ("pure:1", "approx:1,1e-5", "gdp:1.232", "zcdp:0.37", "renyi:2,0.62"):
+    for stop_early in (True, False):
+        pairs = [
+            (seconds(by_hand), seconds(lambda: audited(claimed, stop_early))) for _ in range(3)
+        ]
+        name = f"{claimed}, stop_early={stop_early}"
+        ratios[name] = statistics.median(b for _, b in pairs) / statistics.median(
+            a for a, _ in pairs
+        )
+print(json.dumps(ratios))
+"""
+
+_SMALL = """
+import statistics
+from simulator.auditing import assert_private
+
+def counted(rows, n, rng):
+    return len(rows) + rng.geometric(0.7, n) - rng.geometric(0.7, n)
+
+def seconds(seed):
+    start = time.process_time()
+    assert_private(counted, [1] * 3, [1] * 4, claimed="pure:1.3", samples=1000, seed=seed)
+    return time.process_time() - start
+
+seconds(0)
+print(json.dumps({"seconds": statistics.median(seconds(seed) for seed in range(9))}))
+"""
+
+_TABLES = """
+import pandas as pd
+from simulator.auditing.evidence.answers import settled
+
+rng = np.random.default_rng(0)
+tables = [
+    pd.DataFrame({"n": rng.laplace(size=3)}, index=["a", "b", "c"]) for _ in range(2000)
+]
+settled(tables[:100])
+start = time.process_time()
+settled(tables)
+print(json.dumps({"seconds": (time.process_time() - start) / len(tables)}))
+"""
+
+
 def program(what: str) -> str:
     """The program of one figure, run in a new process."""
     return _PROGRAM.replace("{what}", what)
@@ -61,6 +123,29 @@ def audits() -> Iterator[Line]:
     detail = fresh(program(_TIME))
     yield Line(
         "audit of Laplace, 10^6 draws per input", detail["seconds"], "s", 5.0,
+        at_least=False, detail=detail,
+    )  # fmt: skip
+    ratios = fresh(program(_BESIDE_HAND))
+    worst = max(ratios, key=lambda name: ratios[name])
+    yield Line(
+        "audit of honest Laplace, dearest claim", ratios[worst], "times a threshold test by hand",
+        20.0, at_least=False, detail=ratios,
+    )  # fmt: skip
+    early = max(
+        ratios[name] / ratios[name.replace("True", "False")] for name in ratios if "True" in name
+    )
+    yield Line(
+        "audit of honest Laplace, stop_early", early, "times without", 1.2, at_least=False,
+        detail=ratios,
+    )  # fmt: skip
+    detail = fresh(program(_SMALL))
+    yield Line(
+        "assert_private of a noisy count, 1000 draws", 1000.0 * detail["seconds"], "ms", 100.0,
+        at_least=False, detail=detail,
+    )  # fmt: skip
+    detail = fresh(program(_TABLES))
+    yield Line(
+        "a DataFrame as an answer, read", 1e3 * detail["seconds"], "ms a draw", 0.1,
         at_least=False, detail=detail,
     )  # fmt: skip
     detail = fresh(program(_THROUGHPUT))

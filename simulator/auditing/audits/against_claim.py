@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers
 from simulator.auditing.evidence.events import Batch, Candidates
 from simulator.auditing.evidence.ratio_bets import RatioBets
 from simulator.auditing.evidence.variational import RenyiBets
@@ -71,11 +70,11 @@ class AgainstClaim:
         order = np.argsort(-points.worth.max(axis=0), kind="stable")[:MOST_POINTS]
         return [(float(points.epsilon[i]), float(points.delta[i])) for i in order]
 
-    def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
+    def learn(self, candidates: Candidates) -> None:
         """Update the bets on ratios and divergences by new candidates."""
         self.ratios.learn(candidates)
         if self.divergences is not None:
-            self.divergences.learn(candidates, held_out)
+            self.divergences.learn(candidates)
 
     def restart(self) -> None:
         """Forget all evidence, and keep what is learned."""
@@ -90,7 +89,7 @@ class AgainstClaim:
         self.points.bet(candidates, hits, len(batch), aim)
         self.ratios.bet(batch)
         if self.divergences is not None:
-            self.divergences.bet(candidates, batch)
+            self.divergences.bet(batch)
         self.best = max(self.best, self.evidence())
 
     def evidence(self) -> float:
@@ -102,10 +101,10 @@ class AgainstClaim:
         return float(np.logaddexp(both, self.divergences.log)) - math.log(2.0)
 
     def rate(self) -> float:
-        """The growth of the best bet per pair of draws, in nats, by the draws so far."""
-        rates = [float(self.points.worth.max(initial=0.0)), self.ratios.growth_in(1)]
-        if self.divergences is not None and self.divergences.chosen is not None:
-            rates.append(self.divergences.chosen.growth(0.0))
+        """The growth to expect per pair of draws of the best bet, in nats, by the draws so far."""
+        rates = [self.points.expected, self.ratios.rate()]
+        if self.divergences is not None:
+            rates.append(self.divergences.rate())
         return max(rates)
 
     def futile(self, candidates: Candidates, left: int, level: float) -> bool:
@@ -160,6 +159,4 @@ class AgainstClaim:
         """The divergence with more evidence than any event, as text, or ""."""
         bets = self.divergences
         others = max(self.by_events(), self.ratios.log, 0.0)
-        if bets is None or bets.chosen is None or bets.log <= others:
-            return ""
-        return str(bets.chosen)
+        return "" if bets is None or bets.log <= others else bets.words()

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from simulator.auditing.audits.pooled_features import PooledCounts
 from simulator.auditing.evidence.answers import Answers
-from simulator.auditing.evidence.columns import AnswerReader
+from simulator.auditing.evidence.columns import AnswerReader, Columns
 from simulator.auditing.evidence.scores import Binned, Score, single_scores
 
 THOROUGH = 4096
@@ -67,7 +67,7 @@ class Linear:
         centre, weights = regressed(*(finite(x[:MANY_ROWS, some]) for x in (x_0, x_1)))
         return cls(tuple(some), centre, weights)
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The weighted sum of the centred columns."""
         table = finite(reader.columns(answers, list(self.columns)))
         return np.asarray((table - self.centre) @ self.weights)
@@ -102,7 +102,7 @@ class Counted:
         centre, weights = regressed(*(features.of(x[:MANY_ROWS]) for x in (x_0, x_1)))
         return cls(features, centre, weights)
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The weighted count, less its mean."""
         parts = reader.columns(answers, list(range(self.features.width)))
         return self.features.weighed(parts, self.weights) - self.centre @ self.weights
@@ -146,7 +146,7 @@ class Sum:
         _, weights = regressed(*tables)
         return cls(tuple(parts), weights)
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The weighted sum of the parts."""
         table = reader.columns(answers, [part.column for part in self.parts])
         return sum(
@@ -198,7 +198,7 @@ class Trees:
         text = f"boosted trees on {len(varied)} features of the answer"
         return cls(model, tuple(varied), text)
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The trees' log odds, infinite numbers replaced by large ones."""
         table = reader.columns(answers, list(self.columns))
         table = np.where(np.isinf(table), np.copysign(1e300, table), table)

@@ -91,8 +91,8 @@ class FinalTest:
 
     def add(self, batch: Batch) -> None:
         """Count new pairs of draws."""
-        scores = batch.scores(self.candidates, int(self.candidates.score[self.which]))
-        inside = [self.event().inside(each) for each in scores]
+        score = int(self.candidates.score[self.which])
+        inside = batch.inside(self.candidates, score, self.event())
         for b in (0, 1):
             self.hits[b] += int(np.count_nonzero(inside[b]))
             self.only[b] += int(np.count_nonzero(inside[b] & ~inside[1 - b]))

@@ -15,6 +15,7 @@ import numpy as np
 from simulator.auditing.audits.classifiers import finite
 from simulator.auditing.audits.pooled_features import PooledCounts
 from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.bins import Ordered, distinct
 from simulator.auditing.evidence.columns import AnswerReader
 from simulator.auditing.evidence.events import Batch
 from simulator.auditing.evidence.ratio_bets import LEVELS, ScoreCounts
@@ -74,12 +75,12 @@ def learned_regressions(
         return []
     some = list(range(reader.width))
     parts = [[reader.columns(answers, some) for answers in half] for half in halves]
-    first, second = (np.vstack([half[b] for half in parts]) for b in (0, 1))
-    pooled = PooledCounts.learn(first, second, inputs)
-    plain = PooledCounts(pooled.width, tuple(bins for bins in pooled.bins if not bins.steps))
-    kinds: list[Callable[[np.ndarray], np.ndarray]] = [bounded, plain.of]
-    if reader.width > 1:
-        kinds.append(pooled.of)
+    kinds: list[Callable[[np.ndarray], np.ndarray]] = [bounded]
+    if reader.width > 1:  # of a single number the scores have bins of their own
+        first, second = (np.vstack([half[b] for half in parts]) for b in (0, 1))
+        pooled = PooledCounts.learn(first, second, inputs)
+        plain = PooledCounts(pooled.width, tuple(bins for bins in pooled.bins if not bins.steps))
+        kinds += [plain.of, pooled.of]
     found = []
     for features in kinds:
         tables = [[features(each) for each in half] for half in parts]
@@ -145,15 +146,17 @@ def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> ScoreCou
         np.concatenate([half[part] for half, part in zip(halves, parts_of(rows, b))])
         for b in (0, 1)
     ]
-    edges = np.unique(np.quantile(np.concatenate(scores), LEVELS, method="lower"))
+    pooled = Ordered(np.sort(np.concatenate(scores)))
+    edges = distinct(pooled.quantiles(LEVELS))
     whole = replace(empty, centre=centre, weights=theta[1:] * scale, constant=float(theta[0]))
 
     def score(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         return whole.of(batch.answers[0]), whole.of(batch.answers[1])
 
     tally = ScoreCounts(
-        score=score, edges=edges, rises=True, cost=COST, counts=np.zeros((2, len(edges) + 2))
-    )
+        score=score, edges=edges, centres=pooled.means(edges), cost=COST,
+        counts=np.zeros((2, len(edges) + 2)),
+    )  # fmt: skip
     tally.counts += np.array([tally.bins(each) for each in scores])
     return tally
 

@@ -19,6 +19,12 @@ def _power(log: float) -> str:
     return f"{math.exp(log):.3g}" if log < 700.0 else f"10^{log / math.log(10.0):.0f}"
 
 
+AN_EXCEPTION = (
+    "an exception follows the data, and is an answer as any other: catch it, and answer on every "
+    "input alike"
+)
+
+
 def next_step(event: Event) -> str:
     """What to look for where an event by itself names no cause; "" where it does."""
     text = event.words
@@ -127,12 +133,17 @@ class AuditResult:
         """Whether the claim is refuted by the bits of floats."""
         return self.violated and self.event is not None and self.event.rough
 
+    @property
+    def raises(self) -> bool:
+        """Whether the answer in the event is an exception; a text would stand in quotes."""
+        return self.transcript[:1] != () and self.transcript[0].lstrip("(").startswith("raised ")
+
     def advice(self) -> list[str]:
         """Lines on what an engineer does next, and on a leak in the bits of floats."""
         if not self.violated or self.event is None:
             return []
         if not self.by_bits:
-            step = next_step(self.event)
+            step = AN_EXCEPTION if self.raises else next_step(self.event)
             return [f"what to do: {step}"] if step else []
         lines = [
             f"floating-point noise gives inputs away (Mironov 2012): {self.event.bit}",

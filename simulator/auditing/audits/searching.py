@@ -34,12 +34,17 @@ FIRST = 16
 """Draws per input that are only learned from."""
 GROWTH = 20
 """A batch has at least one in so many of the draws before it; the verdict may be clear after it."""
-FAR_GROWTH = 4
+FAR_GROWTH = 2
 """A batch has at most one in so many of them, where the verdict is far."""
+FAR_AT_FIRST = 3
+FEW = 512
+"""The same before so many draws, where little is learned."""
 LOOKS = 4
 """A batch has one in so many of the draws after which the evidence would suffice."""
-CHOSEN = 5
+CHOSEN = 4
 """Bets against the claim are chosen anew when the draws have grown by one in so many."""
+APART = 3
+"""Bets on the bounds are chosen anew when the draws are so many times as many, or on new events."""
 OFTEN = 4096
 """Events are learned again at twice the draws up to so many, and at four times from there."""
 LARGEST = 131_072
@@ -165,6 +170,7 @@ class Search:
     def _bet(self, pair: int, pool: Pool) -> Stopped:
         self._learn(pool)
         self._regress(pair, pool)
+        self._choose()
         learned_at, chosen_at, bets_at = pool.size, self.drawn, self.drawn
         learned, self.enough = self._stages(pool)
         while True:
@@ -190,16 +196,17 @@ class Search:
                 pool.add(batch.answers)
                 if pool.size >= 2 * self.regressed_at:
                     self._regress(pair, pool)
-            if before < learned:
-                often = 2 if pool.size <= OFTEN else 4
-                if pool.size >= often * learned_at or self.drawn >= learned:
-                    self._learn(pool)
-                    learned_at = pool.size
+                    bets_at = 0
+            often = 2 if pool.size <= OFTEN else 4
+            if before < learned and (self.drawn >= learned or pool.size >= often * learned_at):
+                self._learn(pool)
+                learned_at, chosen_at = pool.size, 0
             if before < self.enough <= self.drawn:
                 self._fix_last()
-            if self.drawn >= 2 * chosen_at:
+                chosen_at = 0
+            if self.drawn >= APART * chosen_at:
                 self._choose()
-                chosen_at = self.drawn
+                chosen_at = bets_at = self.drawn
             elif self.drawn - bets_at >= bets_at / CHOSEN:
                 assert self.candidates is not None
                 self.claim.choose(self.candidates, self.within)
@@ -211,8 +218,9 @@ class Search:
 
     def _batch_size(self) -> int:
         """The next batch: small where the verdict is near, as it can come after a batch only."""
-        least, most = max(self.drawn // GROWTH, 1), max(self.drawn // FAR_GROWTH, 1)
-        rate = self.claim.rate()
+        far = FAR_GROWTH if self.drawn >= FEW else FAR_AT_FIRST
+        least, most = max(self.drawn // GROWTH, 1), max(self.drawn // far, 1)
+        rate = max(self.claim.rate(), self.claim.evidence() / self.drawn)
         if self.stop_early and rate > 0.0:
             ahead = max(self.level - self.claim.evidence(), 0.0) / rate
             most = min(most, math.ceil(ahead / LOOKS))
@@ -256,19 +264,17 @@ class Search:
             self.last.append(test)
         if self.last and not self.stop_early:  # the tests decide: bet on little else
             self.within = self.candidates.cheap([test.which for test in self.last])
-            self._choose()
 
     def _learn(self, pool: Pool) -> None:
         """Learn events from the pool."""
         self.bounds.settle()
         self.candidates = pool.candidates()
-        self.claim.learn(self.candidates, pool.halves()[1])
+        self.claim.learn(self.candidates)
         ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
         self.hopeful = [
             promising(self.candidates, self.delta, ahead, error, distrust)[0]
             for distrust in (0.0, *DISTRUST)
         ]
-        self._choose()
 
     @property
     def regressing(self) -> bool:
@@ -283,7 +289,6 @@ class Search:
         self.claim.ratios.regressions = learned_regressions(
             self.candidates.reader, pool.halves(), self.source.inputs(pair)
         )
-        self.claim.choose(self.candidates, self.within)
 
     def _choose(self) -> None:
         """Choose what to bet on next."""

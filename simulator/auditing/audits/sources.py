@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -196,9 +197,15 @@ class Sampler:
         self.batches[key] = batch + 1
         answers = self._answers(pair, b, n, batch)
         self.steady.setdefault(key, Steady()).add(answers)
+        if self.repeats.get(key, 0.0) > -math.inf:
+            self._compare(key, answers, batch)
+        return answers
+
+    def _compare(self, key: tuple[int, int], answers: Answers, batch: int) -> None:
+        """Compare how a call begins with the first call, until they differ."""
         head = categories(answers[:_HEAD])
         earlier = self.first.setdefault(key, head)
-        self.first_count.setdefault(key, n if self.batched else len(head))
+        self.first_count.setdefault(key, len(answers) if self.batched else len(head))
         if batch and type(head[0]) is type(earlier[0]):  # both by bits, or both by category
             self.repeats[key] = self.repeats.get(key, 0.0) + surprise(head, earlier)
             if self.repeats[key] > _TOO_SURPRISING:
@@ -206,7 +213,6 @@ class Sampler:
                     "sample gives the same answers at every call: it fixes its own seed, and draws "
                     "that repeat are no evidence; let it draw from the generator that it receives"
                 )
-        return answers
 
     def require_fresh(self, pair: int) -> None:
         """Draw more where every call began as the first, until that is chance or an error."""

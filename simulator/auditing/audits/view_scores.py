@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from simulator.auditing.evidence.answers import as_records
+from simulator.auditing.evidence.bins import bin_counts, bin_of, cut
 from simulator.auditing.evidence.columns import AnswerReader, read
 from simulator.auditing.evidence.float_features import FeaturesAt
-from simulator.auditing.evidence.scores import Binned, bin_counts, bin_of, cut
+from simulator.auditing.evidence.scores import Binned
 
 COARSENESS = (2, 4, 8, 16, 32, 64)
 """The numbers of bins that are tried on held-out answers."""

@@ -250,7 +250,7 @@ def _plainer(value: Any) -> Any:
             return tuple(map(_plainer, value))
     if type(value) in (tuple, list):
         return type(value)(map(_plainer, value))
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def leaves(answer: Any) -> list[Any]:

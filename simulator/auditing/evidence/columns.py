@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +16,17 @@ WIDEST = 1024
 """The largest length of a vector whose coordinates are columns."""
 
 
-class AnswerReader(Protocol):
+class Columns(Protocol):
+    """Columns of numbers of answers."""
+
+    def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
+        """Float array of shape (n, number of columns), or of the columns ``only``."""
+
+    def keys(self, answers: Answers) -> np.ndarray:
+        """A number for each answer, equal for equal answers; uint64 of shape (n,)."""
+
+
+class AnswerReader(Columns, Protocol):
     """Converts answers into columns of numbers."""
 
     @property
@@ -46,11 +56,48 @@ class AnswerReader(Protocol):
     def show(self, answer: Any) -> str:
         """An answer as a short text."""
 
+
+class KeptColumns:
+    """The columns of a few batches, where each that is read alone is computed and sorted once."""
+
+    def __init__(self, reader: Columns) -> None:
+        self.reader = reader
+        self._read: dict[tuple[int, int], np.ndarray] = {}
+        self._sorted: dict[tuple[int, int], np.ndarray] = {}
+        self._answers: dict[int, Answers] = {}  # an identity is one's own while it is kept
+
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
         """Float array of shape (n, number of columns), or of the columns ``only``."""
+        if only is None or len(only) != 1:
+            return self.reader.columns(answers, only)
+        return self._kept(self._read, answers, only[0], self._column)[:, None]
+
+    def ordered(self, answers: Answers, column: int) -> np.ndarray:
+        """One column in ascending order, NaN last; shape (n,)."""
+        return self._kept(self._sorted, answers, column, self._in_order)
 
     def keys(self, answers: Answers) -> np.ndarray:
         """A number for each answer, equal for equal answers; uint64 of shape (n,)."""
+        return self.reader.keys(answers)
+
+    def _column(self, answers: Answers, column: int) -> np.ndarray:
+        return self.reader.columns(answers, [column])[:, 0]
+
+    def _in_order(self, answers: Answers, column: int) -> np.ndarray:
+        return np.sort(self.columns(answers, [column])[:, 0])
+
+    def _kept(
+        self,
+        known: dict[tuple[int, int], np.ndarray],
+        answers: Answers,
+        column: int,
+        make: Callable[[Answers, int], np.ndarray],
+    ) -> np.ndarray:
+        key = id(answers), column
+        if key not in known:
+            self._answers[id(answers)] = answers
+            known[key] = make(answers, column)
+        return known[key]
 
 
 def read(

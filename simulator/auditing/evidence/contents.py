@@ -116,7 +116,7 @@ class _Reading:
             return "complex", answer.real, answer.imag
         if kind is dict:
             items = [part for pair in answer.items() for part in pair]
-            return Items(self._each(x.item() if type(x) in _NUMPY else x for x in items))
+            return Items(self._each([x.item() if type(x) in _NUMPY else x for x in items]))
         if kind in (set, frozenset):  # sorted: the order of a set is not part of an answer
             return kind.__name__, *sorted(self._each(answer), key=lambda x: repr(category(x)))
         if kind in (tuple, list):
@@ -126,6 +126,12 @@ class _Reading:
         return self._object(answer, kind) if table is None else self._table(table)
 
     def _each(self, items: Iterable[Any]) -> tuple[Any, ...]:
+        if isinstance(items, list | tuple):  # most columns of a table need no copy of each cell
+            kinds = set(map(type, items))
+            fits = self.parts + len(items) <= MOST_PARTS
+            if fits and kinds <= PLAIN and (int not in kinds or _are_short(items, kinds)):
+                self.parts += len(items)
+                return tuple(items)
         return tuple(self.own(item) for item in items)
 
     def _table(self, table: TableContent) -> TableParts:
@@ -300,6 +306,11 @@ def _whole_number(answer: int) -> Any:
     if answer.bit_length() > _LONGEST:
         return "int", answer.bit_length(), answer % (1 << 32), hash(answer)
     return "int", answer >> 32, answer % (1 << 32)
+
+
+def _are_short(items: Iterable[Any], kinds: set[type]) -> bool:
+    """Whether items of these types are whole numbers that a float holds as they are."""
+    return kinds == {int} and max(max(items), -min(items)) <= 1 << 53
 
 
 def _is_long(answer: np.ndarray) -> bool:

@@ -10,8 +10,16 @@ import numpy as np
 
 from simulator.analysis.estimation.contrast import rough_growth
 from simulator.auditing.evidence.answers import Answers, settled
-from simulator.auditing.evidence.columns import AnswerReader
-from simulator.auditing.evidence.scores import SLOW_ROWS, Binned, Column, Score, bin_of, digit_rows
+from simulator.auditing.evidence.bins import Ordered, distinct
+from simulator.auditing.evidence.columns import AnswerReader, KeptColumns
+from simulator.auditing.evidence.scores import (
+    SLOW_ROWS,
+    Binned,
+    Column,
+    Score,
+    digit_rows,
+    sample_of,
+)
 
 LEVELS = np.concatenate(
     [np.geomspace(1e-5, 0.02, 14), np.linspace(0.03, 0.97, 48), 1.0 - np.geomspace(0.02, 1e-5, 14)]
@@ -99,6 +107,7 @@ class Candidates:
     cost, handicap : nats, and the share of the growth, by which a simpler event is preferred.
     edges, start : the thresholds of each score, and the number of its first event; those of
         "<" come first, then those of ">=".
+    centres : of each score, its mean in each bin between its thresholds.
     """
 
     def __init__(self, reader: AnswerReader, scores: Sequence[Score]) -> None:
@@ -112,6 +121,7 @@ class Candidates:
         self.handicap = np.zeros(0)
         self.draws = np.zeros(0, dtype=np.int64)
         self.edges: list[np.ndarray] = []
+        self.centres: list[np.ndarray] = []
         self.start: list[int] = []
 
     def measure(
@@ -119,32 +129,29 @@ class Candidates:
     ) -> Candidates:
         """Take thresholds from learned answers, count the held-out ones, and return itself."""
         parts = []
-        # one list for each number of rows: a reader caches what it has read of a list
+        kept = KeptColumns(self.reader)
         first = {
             most: [each if most is None else each[:most] for each in (*learned, *held_out)]
             for most in map(self._rows, self.scores)
         }
         for i, score in enumerate(self.scores):
-            rows = first[self._rows(score)]
-            pooled = np.concatenate([score.of(self.reader, each) for each in rows[:2]])
+            samples = [sample_of(score, kept, each) for each in first[self._rows(score)]]
+            pooled, counted = samples[0].joined(samples[1]), samples[2:]
             thresholds = _thresholds(pooled)
-            values = [np.sort(score.of(self.reader, each)) for each in rows[2:]]
             if isinstance(score, Column) and score.column not in self.reader.learned:
                 # nothing but its thresholds was learned
-                values = [
-                    np.sort(np.concatenate([v, score.of(self.reader, each)]))
-                    for v, each in zip(values, learned)
-                ]
-            usable = [v[: np.searchsorted(v, np.inf, side="right")] for v in values]
-            below = np.stack([np.searchsorted(v, thresholds, side="left") for v in usable], axis=1)
-            total = np.array([len(v) for v in usable])
+                counted = [one.joined(other) for one, other in zip(counted, samples)]
+            below = np.stack([each.places(thresholds) for each in counted], axis=1)
+            total = np.array([len(each) - each.missing for each in counted])
+            seen = len(counted[0])
             derived = isinstance(score, Column) and score.column in self.reader.digits
             two_kinds = isinstance(score, Binned) and score.labels and len(score.edges) == 2
             cost = 0.0 if two_kinds else score.cost + (1.5 if derived else 0.0)
             self.start.append(2 * sum(map(len, self.edges)))
             self.edges.append(thresholds)
+            self.centres.append(pooled.means(thresholds) if score.log_ratio else np.zeros(0))
             for side, hits in ((0, below), (1, total - below)):
-                same = (i, side, cost, score.handicap, len(values[0]))
+                same = (i, side, cost, score.handicap, seen)
                 parts.append((thresholds, hits, *(np.full(len(thresholds), x) for x in same)))
         arrays = (np.concatenate(part) for part in zip(*parts))
         self.threshold, hits, self.score, self.side, self.cost, self.handicap, draws = arrays
@@ -222,50 +229,55 @@ class Candidates:
 
 
 class Batch:
-    """New answers on both inputs, with a cache of their scores."""
+    """New answers on both inputs, with what was read of them."""
 
     def __init__(self, answers: tuple[Answers, Answers]) -> None:
         self.answers = answers
-        self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
-        self.placed: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+        self.scored: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.counted: dict[tuple[int, int], np.ndarray] = {}
+        self.kept: dict[int, KeptColumns] = {}
 
     def __len__(self) -> int:
         return len(self.answers[0])
 
+    def reader(self, candidates: Candidates) -> KeptColumns:
+        """The candidates' reader, which keeps the columns of these answers."""
+        return self.kept.setdefault(id(candidates), KeptColumns(candidates.reader))
+
     def scores(self, candidates: Candidates, which: int) -> tuple[np.ndarray, np.ndarray]:
         """One of the candidates' scores, by number, of the answers on each input."""
         key = (id(candidates), which)
-        if key not in self.known:
-            score, reader = candidates.scores[which], candidates.reader
+        if key not in self.scored:
+            score, kept = candidates.scores[which], self.reader(candidates)
             first, second = self.answers
-            self.known[key] = score.of(reader, first), score.of(reader, second)
-        return self.known[key]
-
-    def places(self, candidates: Candidates, which: int) -> tuple[np.ndarray, np.ndarray]:
-        """The bin of each of those scores between the thresholds of its events."""
-        key = (id(candidates), which)
-        if key not in self.placed:
-            first, second = self.scores(candidates, which)
-            edges = candidates.edges[which]
-            self.placed[key] = bin_of(first, edges), bin_of(second, edges)
-        return self.placed[key]
+            self.scored[key] = score.of(kept, first), score.of(kept, second)
+        return self.scored[key]
 
     def counts(self, candidates: Candidates, which: int) -> np.ndarray:
-        """How many of those scores are in each bin, shape (2, thresholds + 2); no score last."""
+        """How many of those scores are in each bin between the thresholds of its events.
+
+        Shape (2, thresholds + 2); answers without a score are last.
+        """
         key = (id(candidates), which)
         if key not in self.counted:
-            bins = len(candidates.edges[which]) + 2
-            placed = self.places(candidates, which)
-            self.counted[key] = np.array([np.bincount(each, minlength=bins) for each in placed])
+            score, edges = candidates.scores[which], candidates.edges[which]
+            if isinstance(score, Column | Binned):
+                kept = self.reader(candidates)
+                samples = [sample_of(score, kept, each) for each in self.answers]
+            else:
+                samples = [Ordered.of(np.sort(each)) for each in self.scores(candidates, which)]
+            self.counted[key] = np.array([each.counts(edges) for each in samples])
         return self.counted[key]
 
+    def inside(self, candidates: Candidates, which: int, event: Event) -> list[np.ndarray]:
+        """For each answer on each input whether it falls into an event of one of those scores."""
+        if isinstance(event.score, Binned):
+            score, kept = event.score.halved(event.threshold), self.reader(candidates)
+            return [event.inside(score.of(kept, each)) for each in self.answers]
+        return [event.inside(each) for each in self.scores(candidates, which)]
 
-def _thresholds(values: np.ndarray) -> np.ndarray:
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return np.zeros(0)
-    distinct = np.unique(values)
-    if len(distinct) <= 64:
-        return distinct
-    return np.unique(np.quantile(values, LEVELS, method="lower"))
+
+def _thresholds(sample: Ordered) -> np.ndarray:
+    """Thresholds of events: the values if there are few, else quantiles."""
+    few = sample.distinct()
+    return few if len(few) <= 64 else distinct(sample.quantiles(LEVELS))

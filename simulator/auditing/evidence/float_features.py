@@ -119,16 +119,20 @@ def digit_features(magnitude: float) -> dict[str, Feature]:
 
     def zeros_and_last(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         whole, usable = significant(x, magnitude)
-        with np.errstate(invalid="ignore"):
-            whole = np.where(usable, whole, np.nan)
-            zeros = np.zeros(x.shape)
-            left = np.flatnonzero(usable)
-            for d in range(1, SIGNIFICANT + 4):
-                left = left[whole[left] % 10.0**d == 0.0]
-                zeros[left] = d
-            zeros[~usable] = np.nan
-            last = np.where(zeros > SIGNIFICANT, 0.0, whole / 10.0 ** np.nan_to_num(zeros))
-        return zeros, last % 10.0
+        zeros, last = np.where(usable, 0.0, np.nan), np.where(usable, 0.0, np.nan)
+        left: np.ndarray | slice = np.flatnonzero(usable) if not usable.all() else slice(None)
+        rest = whole[left]
+        for d in range(SIGNIFICANT + 4):
+            tenth = np.floor(rest / 10.0)  # exact: the quotients of whole numbers below 2^53
+            digit = rest - 10.0 * tenth
+            if d <= SIGNIFICANT:
+                last[left] = digit
+            more = np.flatnonzero(digit == 0.0)
+            if not len(more) or d == SIGNIFICANT + 3:
+                break
+            left = more if isinstance(left, slice) else left[more]
+            zeros[left], rest = d + 1.0, tenth[more]
+        return zeros, last
 
     return {
         f"trailing zeros of {{}} to {SIGNIFICANT} digits": lambda x: zeros_and_last(x)[0],

@@ -14,6 +14,7 @@ import numpy as np
 
 from simulator.analysis.estimation.contrast import rough_growth
 from simulator.analysis.estimation.likelihood_bets import RatioBet, best_bet, best_tilts
+from simulator.auditing.evidence.bins import bin_counts
 from simulator.auditing.evidence.events import LEVELS, Batch, Candidates
 from simulator.auditing.evidence.fitted_shares import (
     FittedShares,
@@ -22,11 +23,10 @@ from simulator.auditing.evidence.fitted_shares import (
     masses,
     split,
 )
-from simulator.auditing.evidence.scores import bin_counts
 
 __all__ = ["LEVELS", "Choice", "RatioBets", "ScoreCounts"]
 
-COUNTED = 5
+COUNTED = 3
 """The largest number of scores that large batches are counted for."""
 SMALL = 64
 """Draws per input of a batch that is counted for every score."""
@@ -43,7 +43,7 @@ class ScoreCounts:
     ----------
     score : from a batch to the scores on both inputs.
     edges : of its bins, ascending.
-    rises : whether the score is an estimate of the log ratio of likelihoods.
+    centres : the score in each bin but the last, if it estimates the log ratio of likelihoods.
     cost : nats by which it must exceed a simpler score.
     counts : of both inputs in the bins, shape (2, edges + 2); the last bin is that of no score.
     counter : from a batch to the counts of its draws in the bins, if not by ``score``.
@@ -52,7 +52,7 @@ class ScoreCounts:
 
     score: Callable[[Batch], tuple[np.ndarray, np.ndarray]]
     edges: np.ndarray
-    rises: bool
+    centres: np.ndarray | None
     cost: float
     counts: np.ndarray
     counter: Callable[[Batch], np.ndarray] | None = None
@@ -62,11 +62,6 @@ class ScoreCounts:
     def draws(self) -> float:
         """Pairs of draws that were counted."""
         return float(self.counts[0].sum())
-
-    @property
-    def centres(self) -> np.ndarray:
-        """The score in each bin but the last."""
-        return np.concatenate([self.edges[:1], self.edges])
 
     def bins(self, scores: np.ndarray) -> np.ndarray:
         """How many of the scores are in each bin."""
@@ -91,7 +86,7 @@ def held_out_tally(candidates: Candidates, which: int) -> ScoreCounts | None:
     return ScoreCounts(
         score=lambda batch: batch.scores(candidates, which),
         edges=candidates.threshold[below],
-        rises=score.log_ratio,
+        centres=candidates.centres[which] if score.log_ratio else None,
         cost=float(candidates.cost[below[0]]),
         counts=np.vstack([inside, candidates.draws[below[0]] - total]).T.astype(float),
         counter=lambda batch: batch.counts(candidates, which),
@@ -116,7 +111,7 @@ class Tallies:
                 tally.counts[:, :-1],
                 tally.counts[:, -1],
             )
-            if tally.rises:
+            if tally.centres is not None:
                 self.centres[i, :bins] = tally.centres
 
     def events(self, point: Point) -> Iterator[tuple[int, FittedShares]]:
@@ -133,7 +128,7 @@ class Tallies:
         """The number of each tally with its other estimates, which depend on no point."""
         lines = logistic(self.centres, self.counts)
         for i, tally in enumerate(self.tallies):
-            for found in estimates(self.counts[i], lines[i] if tally.rises else None):
+            for found in estimates(self.counts[i], None if tally.centres is None else lines[i]):
                 yield i, found
 
 
@@ -199,10 +194,10 @@ class RatioBets:
             return
         table = Tallies(tallies)
         fitted = list(table.estimates())
-        found = [
+        found: list[Found] = [
             (i, each, point) for point in points for i, each in (*fitted, *table.events(point))
         ]
-        rates = _growths(table, found)
+        found, rates = _growths(table, found)
         shown = rates * np.array([tallies[i].draws for i, _, _ in found])
         costs = np.array([tallies[i].cost + each.price for i, each, _ in found])
         trust = np.maximum(1.0 - costs / np.maximum(shown, 1e-300), 0.0)
@@ -240,26 +235,59 @@ class RatioBets:
             return tallies
         return sorted(tallies, key=lambda tally: -tally.worth)[:COUNTED]
 
+    def rate(self) -> float:
+        """The growth to expect per pair of draws."""
+        return 0.0 if self.choice is None else self.choice.worth
+
     def growth_in(self, draws: int) -> float:
         """The growth to hope for in so many more draws."""
         return 0.0 if self.choice is None else self.choice.bet.rate * draws
 
 
-def _growths(table: Tallies, found: Sequence[tuple[int, FittedShares, Point]]) -> np.ndarray:
-    """The largest mean growth of each estimate against its epsilon, at delta = 0."""
+Found = tuple[int, FittedShares, Point]
+"""The number of a tally, an estimate of its shares, and the point that it is compared with."""
+
+
+def _growths(table: Tallies, found: Sequence[Found]) -> tuple[list[Found], np.ndarray]:
+    """The estimates that exceed their points, and the largest mean growth of each at delta = 0."""
     which = np.array([i for i, _, _ in found])
     shares = np.array([each.shares for _, each, _ in found])
-    draws = np.array([max(each.draws, 1.0) for each in table.tallies])[which]
-    costs = np.array([table.tallies[i].cost + each.price for i, each, _ in found])
+    epsilon, delta = np.array([point for _, _, point in found]).T
+    over = excess(masses(shares, table.counts[which]), epsilon, delta)
+    some = np.flatnonzero(over > 0.0)
+    kept = [found[i] for i in some.tolist()]
+    if not kept:
+        return [], np.zeros(0)
+    draws = np.array([max(each.draws, 1.0) for each in table.tallies])[which[some]]
+    costs = np.array([table.tallies[i].cost + each.price for i, each, _ in kept])
     rates, _ = best_tilts(
-        shares,
-        masses(shares, table.counts[which]),
-        np.array([point[0] for _, _, point in found]),
+        shares[some],
+        frequencies_of(table.counts[which[some]]),
+        epsilon[some],
         np.zeros(1),
         caps=np.ones((1, 2)),
         least=costs / draws,
     )
-    return rates
+    return kept, rates
+
+
+def frequencies_of(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The frequencies of the bins on both inputs, from counts of shape (..., 2, k).
+
+    A bet is judged by these, not by the laws that an estimate implies: where it does not fit, as a
+    straight line does not fit what is bent, its own laws promise a growth that no draws have.
+    """
+    shares = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
+    return shares[..., 0, :], shares[..., 1, :]
+
+
+def excess(
+    laws: tuple[np.ndarray, np.ndarray], epsilon: np.ndarray, delta: np.ndarray
+) -> np.ndarray:
+    """By how much the larger hockey-stick divergence of two laws exceeds a point, shape (e,)."""
+    c = np.exp(epsilon)[:, None]
+    first, second = (np.maximum(a - c * b, 0.0).sum(axis=1) for a, b in (laws, laws[::-1]))
+    return np.asarray(np.maximum(first, second) - delta)
 
 
 def _choice(tally: ScoreCounts, counts: np.ndarray, estimate: FittedShares, point: Point) -> Choice:
@@ -268,5 +296,5 @@ def _choice(tally: ScoreCounts, counts: np.ndarray, estimate: FittedShares, poin
     shares = estimate.shares[bins]
     cost = estimate.price + tally.cost
     least = cost / max(tally.draws, 1.0)
-    bet = best_bet(shares, masses(shares, counts[:, bins]), *point, least)
+    bet = best_bet(shares, frequencies_of(counts[:, bins]), *point, least)
     return Choice(tally, bet, cost, estimate.event)

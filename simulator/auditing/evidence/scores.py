@@ -5,16 +5,15 @@ The scores of this module are a column, and the log ratio of frequencies by inte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from simulator.auditing.evidence.answers import Answers
-from simulator.auditing.evidence.columns import AnswerReader
+from simulator.auditing.evidence.bins import Ordered, bin_of, cut
+from simulator.auditing.evidence.columns import AnswerReader, Columns, KeptColumns
 
-BINS = 64
-"""The number of bins of a column."""
 REPEATS = 5
 """The least count of an answer that repeats."""
 MOST_EXAMPLES = 4096
@@ -51,7 +50,7 @@ class Score(Protocol):
     def columns(self) -> tuple[int, ...]:
         """The columns of the reader that it uses."""
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The score of each answer, shape (n,), or NaN."""
 
     def words(self, side: str, threshold: float) -> str:
@@ -76,7 +75,7 @@ class Column:
         """The one column."""
         return (self.column,)
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The column."""
         return reader.columns(answers, [self.column])[:, 0]
 
@@ -114,16 +113,32 @@ class Binned:
         return (self.column,)
 
     @classmethod
-    def learn(cls, reader: AnswerReader, column: int, x_0: np.ndarray, x_1: np.ndarray) -> Binned:
-        """From one column on both inputs, shapes (n_0,) and (n_1,)."""
-        text, labels = reader.names[column], tuple(reader.labels.get(column, ()))
-        edges = cut(np.concatenate([x_0, x_1]))
-        counts = [bin_counts(x, edges) for x in (x_0, x_1)]
-        return cls(column, text, edges, log_ratios(counts[0], counts[1]), labels)
+    def learn(
+        cls, reader: AnswerReader, column: int, x_0: np.ndarray, x_1: np.ndarray
+    ) -> tuple[Binned, float]:
+        """From one column on both inputs, shapes (n_0,) and (n_1,).
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+        Returns it, and how well the column alone separates the inputs: a sum of squared
+        studentised differences.
+        """
+        text, labels = reader.names[column], tuple(reader.labels.get(column, ()))
+        x_0, x_1 = np.sort(x_0), np.sort(x_1)
+        edges = cut(np.concatenate([x_0, x_1]))
+        first, second = (Ordered.of(x).counts(edges) for x in (x_0, x_1))
+        rate = first.sum() / max(second.sum(), 1.0)
+        gap = first - rate * second
+        apart = float(np.sum(gap**2 / (first + rate**2 * second + 1.0)) / len(gap))
+        return cls(column, text, edges, log_ratios(first, second), labels), apart
+
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The log ratio of the bin that holds each answer."""
         return self.of_column(reader.columns(answers, [self.column])[:, 0])
+
+    def halved(self, threshold: float) -> Binned:
+        """The same with bins joined where neighbours are on one side of a threshold: quicker."""
+        above = self.ratios >= threshold
+        ends = np.flatnonzero(above[1:-1] != above[:-2])
+        return replace(self, edges=self.edges[ends], ratios=self.ratios[[0, *(ends + 1), -1]])
 
     def of_column(self, x: np.ndarray) -> np.ndarray:
         """The score of each entry of the column."""
@@ -162,29 +177,6 @@ class Binned:
         return f"{self.text} is {' or '.join(names[:5])}" + (" or others" if names[5:] else "")
 
 
-def cut(values: np.ndarray) -> np.ndarray:
-    """Edges of bins: the distinct values if there are few, else quantiles."""
-    finite = values[np.isfinite(values)]
-    if not len(finite):
-        return np.zeros(0)
-    distinct = np.unique(finite)
-    if len(distinct) <= 2 * BINS:
-        return distinct
-    return np.unique(np.quantile(finite, np.linspace(0.0, 1.0, BINS + 1)[1:-1], method="lower"))
-
-
-def bin_of(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """The bin of each number; the last bin is that of NaN."""
-    bins = np.searchsorted(edges, x, side="right")
-    bins[np.isnan(x)] = len(edges) + 1
-    return bins
-
-
-def bin_counts(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """How many numbers each bin holds."""
-    return np.bincount(bin_of(x, edges), minlength=len(edges) + 2)
-
-
 def log_ratios(counts_0: np.ndarray, counts_1: np.ndarray) -> np.ndarray:
     """Smoothed log ratios of frequencies: a bin that neither has seen favours neither."""
     n_0, n_1 = max(counts_0.sum(), 1), max(counts_1.sum(), 1)
@@ -219,12 +211,12 @@ class Kinds:
     def learn(cls, reader: AnswerReader, answers_0: Answers, answers_1: Answers) -> Kinds | None:
         """From answers on both inputs; None where none is among them REPEATS times."""
         keys_0, keys_1 = reader.keys(answers_0), reader.keys(answers_1)
-        keys, first, counts = np.unique(
-            np.concatenate([keys_0, keys_1]), return_index=True, return_counts=True
-        )
-        often = counts >= REPEATS
-        if not often.any():
+        both = np.concatenate([keys_0, keys_1])
+        ascending = np.sort(both)
+        if not np.any(ascending[REPEATS - 1 :] == ascending[: 1 - REPEATS]):
             return None
+        keys, first, counts = np.unique(both, return_index=True, return_counts=True)
+        often = counts >= REPEATS
         known, first = keys[often], first[often]
         examples = [
             reader.show(answers_0[i] if i < len(keys_0) else answers_1[i - len(keys_0)])
@@ -233,7 +225,7 @@ class Kinds:
         tables = [np.bincount(_place(k, known), minlength=len(known) + 1) for k in (keys_0, keys_1)]
         return cls(known, log_ratios(tables[0], tables[1]), tuple(examples))
 
-    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+    def of(self, reader: Columns, answers: Answers) -> np.ndarray:
         """The log ratio of each answer's kind."""
         return self.ratios[_place(reader.keys(answers), self.known)]
 
@@ -280,17 +272,17 @@ def single_scores(
     x_0, x_1 = table_of(reader, answers_0), table_of(reader, answers_1)
     few = digit_rows(reader)
     most = [few if i in reader.digits else None for i in range(len(reader.names))]
-    binned = [Binned.learn(reader, i, x_0[:rows, i], x_1[:rows, i]) for i, rows in enumerate(most)]
-    order = np.argsort(
-        [-_difference(b, x_0[:rows], x_1[:rows]) for b, rows in zip(binned, most)], kind="stable"
+    binned, apart = zip(
+        *(Binned.learn(reader, i, x_0[:rows, i], x_1[:rows, i]) for i, rows in enumerate(most))
     )
+    order = np.argsort([-each for each in apart], kind="stable")
     for i in order[:4]:
         scores.append(binned[i])
         if i not in reader.labels:
             scores.append(Column(int(i), reader.names[i]))
     if 0 not in order[:4] and 0 not in reader.labels:
         scores.append(Column(0, reader.names[0]))
-    return scores, binned, (x_0, x_1)
+    return scores, list(binned), (x_0, x_1)
 
 
 def table_of(reader: AnswerReader, answers: Answers) -> np.ndarray:
@@ -311,9 +303,11 @@ def digit_rows(reader: AnswerReader) -> int:
     return max(DIGITS_READ // max(reader.width, 4), 1024)
 
 
-def _difference(score: Binned, x_0: np.ndarray, x_1: np.ndarray) -> float:
-    """How well a column alone separates the inputs: a sum of squared studentised differences."""
-    counts = [bin_counts(x[:, score.column], score.edges).astype(float) for x in (x_0, x_1)]
-    rate = counts[0].sum() / max(counts[1].sum(), 1.0)
-    gap = counts[0] - rate * counts[1]
-    return float(np.sum(gap**2 / (counts[0] + rate**2 * counts[1] + 1.0)) / len(gap))
+def sample_of(score: Score, kept: KeptColumns, answers: Answers) -> Ordered:
+    """The scores of some answers in ascending order."""
+    if isinstance(score, Column):
+        return Ordered.of(kept.ordered(answers, score.column))
+    if isinstance(score, Binned):
+        counts = Ordered.of(kept.ordered(answers, score.column)).counts(score.edges)
+        return Ordered.weighed(score.ratios, counts)
+    return Ordered.of(np.sort(score.of(kept, answers)))

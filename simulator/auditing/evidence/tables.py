@@ -53,12 +53,8 @@ def _taker(kind: type) -> Callable[[Any], TableContent] | None:
 def _pandas_frame(value: Any) -> TableContent:
     rows, index = _labels(value.index)
     labels, columns = _labels(value.columns)
-    types = value.dtypes.tolist()
-    numbers = all(getattr(each, "kind", "") in "fiub" for each in types)
-    if numbers and len(set(types)) == 1:
-        cells = value.to_numpy().T.tolist()
-    else:
-        cells = [column.tolist() for _, column in value.items()]
+    series = [column for _, column in value.items()]
+    types, cells = [each.dtype for each in series], [each.tolist() for each in series]
     facts = {"index": index, "columns": columns, "types": [_type(each) for each in types]}
     return TableContent(facts | _beside(value), list(zip(labels, cells)), rows)
 
@@ -97,8 +93,14 @@ def _type(dtype: Any) -> Any:
     """A type of values; of categories all of them, whether they occur or not."""
     categories = getattr(dtype, "categories", None)
     if categories is None:
-        return str(dtype)
+        return _name(dtype)
     return "category", getattr(dtype, "ordered", None), list(categories)
+
+
+@lru_cache(maxsize=1024)
+def _name(dtype: Any) -> str:
+    """A type of values as text."""
+    return str(dtype)
 
 
 # --- polars -------------------------------------------------------------------------------------

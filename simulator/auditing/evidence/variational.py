@@ -11,10 +11,15 @@ that the mean over Q is 1. If D_alpha <= epsilon(alpha), then with C = e^{theta 
 
     E_P[e^{(alpha - 1) g}] - C (theta E_Q[e^{alpha g}] + 1 - theta) <= 0,
 
-and E_P[g] - epsilon(1) - E_Q[e^g] + 1 <= 0 for alpha = 1. A draw from each has a bounded gain of
-mean at most 0, and the wealth of bets of a share of it on that gain is a nonnegative
-supermartingale (Ville 1939). The function g is a score learned from earlier draws; so are the
-order, the direction and the share.
+and E_P[g] - epsilon(1) - E_Q[e^g] + 1 <= 0 for alpha = 1. So what a draw of P gains has a mean of
+at most that of what a draw of Q loses, and for any share s and level m
+
+    (1 + s (gained(x) - m)) (1 + s (m - lost(y))),
+
+with both factors nonnegative, has a mean of at most 1: the means of the factors add up to at most
+2. The products over pairs of draws are nonnegative supermartingales (Ville 1939), and depend on
+the counts of both inputs alone. The function g is a score learned from earlier draws; so are the
+order, the direction, the level and the share.
 
 Sources: Donsker and Varadhan 1983; Birrell, Dupuis, Katsoulakis, Rey-Bellet and Wang 2021,
 "Variational representations and neural network estimation of Renyi divergences", Theorem 2.1.
@@ -28,8 +33,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from simulator.auditing.evidence.answers import Answers
+from simulator.auditing.evidence.bins import Ordered
 from simulator.auditing.evidence.events import Batch, Candidates
+from simulator.auditing.evidence.ratio_bets import ScoreCounts, held_out_tally
 
 ORDERS = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0)
 NEARLY_ONE = 1.0 + 1e-9
@@ -40,8 +46,6 @@ MOST_LOST = 1e6
 """Statistics that can lose more on one pair of draws are not used."""
 SHRINKAGE = 1.0
 """Standard errors subtracted from a mean gain, as it is the largest of several."""
-MOST_HELD_OUT = 65_536
-"""The largest number of pairs of held-out draws that new statistics are tested on."""
 FEW_DRAWS = 4096
 """Draws per input of a batch that is counted for every score."""
 FAR = 1e-3
@@ -50,19 +54,16 @@ FAR = 1e-3
 
 @dataclass(eq=False)
 class Statistic:
-    """One score as the function g for one order and direction, with the sums of its gains.
+    """One score as the function g for one order and direction.
 
     Attributes
     ----------
-    score : its number among the candidates.
     order, bound : alpha, and the claimed divergence there.
     favours : the input, 0 or 1, that is P.
     low, high : to which the score, as ln dP/dQ, is clipped.
     shift : taken off, so that the mean over Q is about 1.
-    draws, total, squares : pairs of draws, and sums of their gains.
     """
 
-    score: int
     order: float
     bound: float
     favours: int
@@ -70,9 +71,6 @@ class Statistic:
     low: float
     high: float
     shift: float = 0.0
-    draws: int = 0
-    total: float = 0.0
-    squares: float = 0.0
 
     def g(self, scores: np.ndarray) -> np.ndarray:
         """The function of an answer with these scores; 0 before the shift where there is none."""
@@ -99,40 +97,12 @@ class Statistic:
         scale = math.exp(theta * self.bound)
         return np.asarray(scale * (theta * np.exp(self.order * q) + 1.0 - theta))
 
-    def gains(self, scores: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """The gain of each pair of draws, shape (n,)."""
-        return self.gained(scores[self.favours]) - self.lost(scores[1 - self.favours])
-
-    @property
-    def worst(self) -> float:
-        """The largest loss on one pair of draws."""
-        low, high = self.low - self.shift, self.high - self.shift
-        if self.order == 1.0:
-            return self.bound - low + math.expm1(high)
-        theta = 1.0 - 1.0 / self.order
-        return math.exp(theta * self.bound) * (theta * math.exp(self.order * high) + 1.0 - theta)
-
-    def mean(self, errors: float) -> float:
-        """The mean gain, so many standard errors larger."""
-        if not self.draws:
-            return 0.0
-        return (self.total + errors * math.sqrt(self.squares)) / self.draws
-
-    def growth(self, errors: float) -> float:
-        """The approximate growth of a bet per pair of draws, in nats."""
-        mean = max(self.mean(errors), 0.0)
-        return 0.5 * mean**2 * self.draws / max(self.squares, 1e-300)
-
-    def share(self) -> float:
-        """The share of the wealth to bet."""
-        mean = max(self.mean(-SHRINKAGE), 0.0)
-        return min(mean * self.draws / max(self.squares, 1e-300), LARGEST_BET / self.worst)
-
-    def __str__(self) -> str:
-        found = self.total / max(self.draws, 1)
+    def words(self, gain: float) -> str:
+        """The divergence, where a pair of draws gains so much on average, and the claim."""
+        found = gain
         if self.order > 1.0:  # the gain as a divergence, to first order
             theta = 1.0 - 1.0 / self.order
-            found = math.log1p(max(found * math.exp(-theta * self.bound), -0.5)) / theta
+            found = math.log1p(max(gain * math.exp(-theta * self.bound), -0.5)) / theta
         return (
             f"the Renyi divergence of order {self.order:g} of input {self.favours} from input "
             f"{1 - self.favours} is about {self.bound + found:.4g} or more, and {self.bound:.4g} "
@@ -141,57 +111,70 @@ class Statistic:
 
 
 class ScoreGains:
-    """The statistics of one score, with the gains of its bins.
+    """The statistics of one score side by side, with the gains and the counts of its bins.
 
     Parameters
     ----------
-    score : its number among the candidates.
     values : the score in each bin, shape (k,); NaN in the last, which has none.
     statistics : made of this score, shape (s,).
+    tally : the counts of both inputs in the bins.
+
+    Attributes
+    ----------
+    mean, error : the mean gain of each statistic per pair of draws, and its standard error.
+    rates : the largest growth of each per pair of draws, by the mean less ``SHRINKAGE`` errors.
     """
 
-    def __init__(self, score: int, values: np.ndarray, statistics: list[Statistic]) -> None:
-        self.score, self.values, self.statistics = score, values, statistics
+    def __init__(self, values: np.ndarray, statistics: list[Statistic], tally: ScoreCounts) -> None:
+        self.statistics, self.tally = statistics, tally
         self.gained = np.array([one.gained(values) for one in statistics])
         self.lost = np.array([one.lost(values) for one in statistics])
         self.favours = np.array([one.favours for one in statistics])
+        self.low, self.high = self.gained.min(axis=1), self.lost.max(axis=1)
+        self.measure()
 
-    def take(self, pairs: np.ndarray) -> None:
-        """Add pairs of draws, counted by the bins of both, shape (k, k), to the sums."""
-        draws = int(pairs.sum())
-        for b in (0, 1):
-            some = np.flatnonzero(self.favours == b)
-            joint = pairs if b == 0 else pairs.T
-            gained, lost = self.gained[some], self.lost[some]
-            p, q = joint.sum(axis=1), joint.sum(axis=0)
-            totals = gained @ p - lost @ q
-            apart = gained**2 @ p + lost**2 @ q
-            squares = apart - 2.0 * np.einsum("si,ij,sj->s", gained, joint, lost, optimize=True)
-            squares = np.maximum(squares, 1e-9 * apart)
-            for i, total, square in zip(some, totals.tolist(), squares.tolist()):
-                one = self.statistics[i]
-                one.draws, one.total, one.squares = (
-                    one.draws + draws, one.total + total, one.squares + square
-                )  # fmt: skip
+    def measure(self) -> None:
+        """Compute the mean gains by the counts so far."""
+        counts, n = self.tally.counts, max(self.tally.draws, 1.0)
+        p, q = counts[self.favours] / n, counts[1 - self.favours] / n
+        gained, lost = (self.gained * p).sum(axis=1), (self.lost * q).sum(axis=1)
+        self.mean = gained - lost
+        self.level = np.clip(0.5 * (gained + lost), self.low, self.high)
+        apart = (self.gained - self.level[:, None]) ** 2 * p
+        apart += (self.lost - self.level[:, None]) ** 2 * q
+        self.variance = np.maximum(apart.sum(axis=1), 1e-300)
+        self.error = np.sqrt(self.variance / n)
+        self.rates = self.growths(-SHRINKAGE)
 
-    def growth(self, one: Statistic, pairs: np.ndarray) -> float:
-        """The growth of the bet on one of the statistics by these pairs of draws."""
-        i = self.statistics.index(one)
-        gains = self.gained[i][:, None] - self.lost[i][None, :]
-        joint = pairs if one.favours == 0 else pairs.T
-        return float(np.sum(np.log1p(one.share() * gains) * joint))
+    def growths(self, errors: float) -> np.ndarray:
+        """The approximate growth of each bet per pair, the means so many errors larger."""
+        return np.asarray(
+            0.5 * np.maximum(self.mean + errors * self.error, 0.0) ** 2 / self.variance
+        )
+
+    def growth(self, i: int, counts: np.ndarray) -> float:
+        """The growth of the bet on a statistic by draws with these counts, shape (2, k)."""
+        mean = max(float(self.mean[i] - SHRINKAGE * self.error[i]), 0.0)
+        share = min(mean / self.variance[i], LARGEST_BET / (self.high[i] - self.low[i]))
+        first = np.log1p(share * (self.gained[i] - self.level[i]))
+        second = np.log1p(share * (self.level[i] - self.lost[i]))
+        return float(counts[self.favours[i]] @ first + counts[1 - self.favours[i]] @ second)
 
 
 class RenyiBets:
     """Bets against a claimed curve of Renyi divergences.
 
-    The function g is a score rounded to the bins between the thresholds of its events: pairs of
-    draws are counted once for all orders.
+    The function g is a score rounded to the bins between the thresholds of its events.
 
     Parameters
     ----------
     renyi : the claimed divergence at an order above 1; infinite where nothing is claimed.
     stated : the orders at which it is claimed, where these are few.
+
+    Attributes
+    ----------
+    chosen : the score that is bet on next, and the number of its statistic; or None.
+    log : ln of the evidence.
     """
 
     def __init__(self, renyi: Callable[[float], float], stated: tuple[float, ...] = ()) -> None:
@@ -199,84 +182,69 @@ class RenyiBets:
         bounds = [(order, renyi(max(order, NEARLY_ONE))) for order in orders]
         self.bounds = [(order, bound) for order, bound in bounds if math.isfinite(bound)]
         self.scores: list[ScoreGains] = []
-        self.chosen: Statistic | None = None
+        self.chosen: tuple[ScoreGains, int] | None = None
         self.log = 0.0
 
-    @property
-    def statistics(self) -> list[Statistic]:
-        """Those of all scores."""
-        return [one for each in self.scores for one in each.statistics]
-
-    def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
-        """Make statistics of scores that approximate log ratios; test them on held-out draws."""
-        n = min(min(map(len, held_out)), MOST_HELD_OUT)
-        batch = Batch((held_out[0][:n], held_out[1][:n]))
+    def learn(self, candidates: Candidates) -> None:
+        """Make statistics of scores that approximate log ratios, with their held-out counts."""
         self.scores = []
         ratios = [i for i, score in enumerate(candidates.scores) if score.log_ratio]
         for which in ratios[:MOST_SCORES] + ratios[MOST_SCORES:][-1:]:
-            values = _values(candidates, which, batch)
-            counts = batch.counts(candidates, which)
+            tally = held_out_tally(candidates, which)
+            if tally is None or tally.centres is None:
+                continue
+            values = np.append(tally.centres, math.nan)
             found = []
-            for favours in (0, 1):
-                signed = np.concatenate(batch.scores(candidates, which))
-                signed = signed[np.isfinite(signed)] * (1.0 if favours == 0 else -1.0)
+            for favours, sign in ((0, 1.0), (1, -1.0)):
+                signed = Ordered.weighed(sign * tally.centres, tally.counts.sum(axis=0)[:-1])
                 if not len(signed):
                     continue
-                low, high = np.quantile(signed, [FAR, 1.0 - FAR]).tolist()
+                low, high = signed.quantiles(np.array([FAR, 1.0 - FAR])).tolist()
                 for order, bound in self.bounds:
-                    one = Statistic(which, order, bound, favours, low=low, high=high)
-                    one.centre(values, counts[1 - favours])
-                    if one.worst < MOST_LOST:
+                    one = Statistic(order, bound, favours, low=low, high=high)
+                    one.centre(values, tally.counts[1 - favours])
+                    if np.ptp(one.lost(values)) < MOST_LOST:
                         found.append(one)
             if found:
-                gains = ScoreGains(which, values, found)
-                gains.take(_pairs(candidates, which, batch))
-                self.scores.append(gains)
+                self.scores.append(ScoreGains(values, found, tally))
         self._choose()
 
     def _choose(self) -> None:
-        best = max(self.statistics, key=lambda one: one.growth(-SHRINKAGE), default=None)
-        self.chosen = best if best is not None and best.share() > 0.0 else None
+        self.chosen, best = None, 0.0
+        for each in self.scores:
+            i = int(np.argmax(each.rates))
+            if each.rates[i] > best:
+                self.chosen, best = (each, i), float(each.rates[i])
 
-    def bet(self, candidates: Candidates, batch: Batch) -> None:
+    def bet(self, batch: Batch) -> None:
         """Add the bet on new draws to the evidence, and choose the next one."""
         for each in self._counted(len(batch)):
-            pairs = _pairs(candidates, each.score, batch)
-            if self.chosen is not None and self.chosen.score == each.score:
-                self.log += each.growth(self.chosen, pairs)
-            each.take(pairs)
+            counts = each.tally.counted(batch)
+            if self.chosen is not None and self.chosen[0] is each:
+                self.log += each.growth(self.chosen[1], counts)
+            each.tally.counts += counts
+            each.measure()
         self._choose()
 
     def _counted(self, draws: int) -> list[ScoreGains]:
-        """The scores that so many draws are counted for: the best ones, if these are many."""
-        if draws <= FEW_DRAWS:
+        """The scores that so many draws are counted for: the best one, if these are many."""
+        if draws <= FEW_DRAWS or not self.scores:
             return self.scores
-        by_hope = sorted(
-            self.scores, key=lambda each: -max(one.growth(1.0) for one in each.statistics)
-        )
-        bet_on = [each for each in self.scores if self.chosen in each.statistics]
-        return bet_on or by_hope[:1]
+        if self.chosen is not None:
+            return [self.chosen[0]]
+        return [max(self.scores, key=lambda each: float(each.growths(1.0).max()))]
 
     def growth_in(self, draws: int) -> float:
         """The growth in so many more draws if mean gains are three standard errors larger."""
-        return max((one.growth(3.0) * draws for one in self.statistics), default=0.0)
+        return draws * max((float(each.growths(3.0).max()) for each in self.scores), default=0.0)
 
+    def rate(self) -> float:
+        """The growth to expect per pair of draws."""
+        return 0.0 if self.chosen is None else float(self.chosen[0].rates[self.chosen[1]])
 
-def _pairs(candidates: Candidates, which: int, batch: Batch) -> np.ndarray:
-    """Pairs of draws by the bins of both inputs' scores, shape (k, k)."""
-    k = len(candidates.edges[which]) + 2
-    first, second = batch.places(candidates, which)
-    return np.bincount(first * k + second, minlength=k * k).reshape(k, k).astype(float)
-
-
-def _values(candidates: Candidates, which: int, batch: Batch) -> np.ndarray:
-    """The mean score in each bin, or its lower end if it is empty; NaN in the last, shape (k,)."""
-    edges = candidates.edges[which]
-    scores = np.concatenate(batch.scores(candidates, which))
-    places = np.concatenate(batch.places(candidates, which))
-    k = len(edges) + 2
-    finite = np.isfinite(scores)
-    counts = np.bincount(places[finite], minlength=k)
-    totals = np.bincount(places[finite], weights=scores[finite], minlength=k)
-    ends = np.concatenate([edges[:1], edges, [math.nan]]) if len(edges) else np.full(k, math.nan)
-    return np.where(counts > 0, totals / np.maximum(counts, 1), ends)
+    def words(self) -> str:
+        """The divergence that is bet on, and the claim, as text; or ""."""
+        if self.chosen is None:
+            return ""
+        scored, i = self.chosen
+        return scored.statistics[i].words(float(scored.mean[i]))

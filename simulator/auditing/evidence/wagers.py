@@ -32,6 +32,7 @@ class Nulls:
     Attributes
     ----------
     epsilon, delta : of each null, shape (g,).
+    expected : the growth per pair of draws to expect of the best bet that is placed.
     """
 
     def __init__(self, epsilon: np.ndarray, delta: np.ndarray) -> None:
@@ -43,6 +44,7 @@ class Nulls:
         self.favours = np.zeros((len(LEAST), g), dtype=int)
         self.worth = np.zeros((len(LEAST), g))
         self.placed: list[Odds] = []
+        self.expected = 0.0
         self.at: tuple[np.ndarray, ...] = ()
         self.on: tuple[np.ndarray, np.ndarray] = (np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
@@ -94,7 +96,7 @@ class Nulls:
         candidates : with the counts that are known before these draws.
         aim : the growth per pair of draws that would just suffice within the budget.
         """
-        self.placed = []
+        self.placed, self.expected = [], 0.0
         some = self.event >= 0
         if not some.any():
             return
@@ -110,6 +112,7 @@ class Nulls:
         trust = trusted(seen, bettor.rate)
         aimed = np.sqrt(aim / np.maximum(bettor.rate, 1e-300))
         self.placed = [bettor.odds(boldness) for boldness in (trust, np.minimum(aimed, 1.0))]
+        self.expected = float(np.max(trust**2 * bettor.rate))
 
     def settle(self, hits: np.ndarray, draws: int) -> None:
         """Settle the bets that were placed, on all draws since.

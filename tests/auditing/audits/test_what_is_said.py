@@ -9,6 +9,7 @@ from simulator.auditing import audit, audit_answers
 from simulator.auditing.audits.fixed_size_tests import Power
 from simulator.auditing.audits.sources import Sampler
 from simulator.auditing.evidence import irregular
+from simulator.auditing.evidence.answers import shown
 from simulator.auditing.evidence.irregular import _Batch as Batch
 from simulator.auditing.evidence.scores import Binned
 from simulator.auditing.evidence.training_draws import Pool
@@ -80,6 +81,19 @@ def test_other_violations_say_nothing_of_bits():
     found = audit(lambda bit, n, rng: rng.random(n) < 0.5 + 0.2 * bit, 0, 1, claimed=CLAIM)
     assert found.violated
     assert "Mironov" not in str(found)
+
+
+def test_an_exception_that_follows_the_data_is_said_to_be_one():
+    def fails(bit, rng):
+        if bit and rng.random() < 0.5:
+            raise ValueError("no such row")
+        return "abc"[rng.integers(3)], rng.integers(4)
+
+    found = audit(fails, 0, 1, claimed=CLAIM, samples=400, confidence=0.9)
+    assert "what to do: an exception follows the data" in str(found)
+    told = replace(found, transcript=("'raised by hand'",))
+    assert "an exception" not in str(told)
+    assert shown(("a", np.int64(2))) == "('a', 2)"
 
 
 # --- dicts ---

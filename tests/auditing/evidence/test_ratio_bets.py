@@ -4,23 +4,25 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
+from simulator.analysis.estimation.likelihood_bets import best_bet
 from simulator.auditing.evidence.events import Batch
 from simulator.auditing.evidence.fitted_shares import frequencies, logistic, masses, rising, split
-from simulator.auditing.evidence.ratio_bets import RatioBets, ScoreCounts
+from simulator.auditing.evidence.ratio_bets import RatioBets, ScoreCounts, frequencies_of
 
 
 def tally_of_bits(counts=(0.0, 0.0)):
     counts = np.array([[n - k, k, 0.0] for n, k in zip((20.0, 20.0), counts)])
     return ScoreCounts(
-        score=lambda batch: batch.answers, edges=np.array([0.5]), rises=True, cost=0.0,
-        counts=counts,
+        score=lambda batch: batch.answers, edges=np.array([0.5]), centres=np.arange(2.0),
+        cost=0.0, counts=counts,
     )  # fmt: skip
 
 
 def test_a_tally_counts_scores_by_bin_and_those_without_a_score_apart():
     tally = ScoreCounts(
-        score=lambda batch: batch.answers, edges=np.array([0.0, 1.0]), rises=False, cost=0.0,
+        score=lambda batch: batch.answers, edges=np.array([0.0, 1.0]), centres=None, cost=0.0,
         counts=np.zeros((2, 4)),
     )  # fmt: skip
     assert tally.bins(np.array([-1.0, 0.0, 0.5, 1.0, 9.0, np.nan])).tolist() == [1, 2, 2, 1]
@@ -65,6 +67,28 @@ def test_nothing_is_bet_on_what_keeps_its_claim():
     assert bets.choice is None
     bets.bet(Batch((np.zeros(3), np.ones(3))))
     assert bets.log == 0.0
+
+
+def test_a_bet_is_judged_by_the_draws_and_not_by_the_law_that_was_fitted():
+    """Laplace noise exactly at its claim: a line through its bent log ratios promises growth."""
+    edges = np.linspace(-3.0, 4.0, 29)
+    below = [scipy.stats.laplace.cdf(edges, loc=at) for at in (0.0, 1.0)]
+    law = np.diff(np.array(below), prepend=0.0, append=1.0, axis=1)
+    counts = np.column_stack([1e4 * law, [0.0, 0.0]])
+    centres = np.concatenate([[-3.1], edges]) + 0.1
+    line = logistic(-centres, counts)
+    promised = best_bet(line, masses(line, counts), 1.0, 0.0).rate
+    assert 1e4 * promised > 20.0
+    assert best_bet(line, frequencies_of(counts), 1.0, 0.0).rate < 0.1 * promised
+    bets = RatioBets()
+    bets.regressions = [
+        ScoreCounts(
+            score=lambda batch: batch.answers, edges=edges, centres=-centres, cost=0.0,
+            counts=counts,
+        )
+    ]  # fmt: skip
+    bets.choose([(1.0, 0.0)])
+    assert bets.choice is None
 
 
 def mean_evidence(peek):
