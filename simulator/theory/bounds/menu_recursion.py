@@ -16,8 +16,9 @@ V_{t-1} is convex and falls in x = e^e, and so a mixture of the curves' kinks.
 
 Both err by the square of the step. Values are carried times exp(theta e), which is level where the
 answer is, so that an FFT's absolute error is relative to it there. As in
-:mod:`simulator.theory.pld.loss_lattice` this error is bounded in the 2-norm and added to the ends.
-To the right of the lattice Chernoff's bound stands for V, to the left the chord to V(-infinity) = 1;
+:mod:`simulator.theory.pld.loss_lattice` this error is bounded in the 2-norm and added to the
+ends. To the right of the lattice Chernoff's bound stands for V, to the left the chord to
+V(-infinity) = 1;
 the adversary of the lower end gives up there, or stops.
 """
 
