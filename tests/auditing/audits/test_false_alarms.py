@@ -92,7 +92,7 @@ def test_bets_against_less_than_the_claim_raise_too_many_alarms(monkeypatch):
     """The same count catches bets that are valid for epsilon = 0 alone."""
     choose = RatioBets.choose
     monkeypatch.setattr(RatioBets, "choose", lambda self, points: choose(self, [(0.0, 0.0)]))
-    assert alarms("randomized response", 8, 300) > most_alarms(8)
+    assert alarms("randomized response", 8, 600) > most_alarms(8)
 
 
 def test_a_call_that_begins_as_an_earlier_one_is_a_surprise_where_answers_vary():
