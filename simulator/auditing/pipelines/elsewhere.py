@@ -123,8 +123,10 @@ def _late_read(trial: Any, relation: str) -> str:
     """What a pipeline reads of the data after its last call, and where."""
     here = _Runs(trial, 0)
     database, first = here.trial.databases[0], here.first
-    own = here.trial.late_reads(database, first) if first.tape.uses else None
-    for places in other_places(database, relation, 0) if own else ():
+    if not first.tape.uses:
+        return ""
+    own = here.trial.late_reads(database, first)
+    for places in other_places(database, relation, 0):
         other = part(database, places)
         if here.compared(other) is False:
             found = own.first_other(here.trial.late_reads(other, first))

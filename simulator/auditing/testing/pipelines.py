@@ -41,9 +41,8 @@ def assert_pipeline(
 ) -> PipelineReport:
     """Record a pipeline on neighbouring databases; raise PrivacyViolation where one is violated.
 
-    A violation is proven by two runs, so that nothing is drawn from a false-alarm budget. The
-    smallest databases and the fewest rounds that still show it are looked for by hypothesis, where
-    that is installed.
+    A violation is proven by two runs, so that nothing is drawn from a false-alarm budget. From it
+    the smallest databases and the fewest rounds that still show it are looked for, for a second.
 
     Parameters
     ----------
