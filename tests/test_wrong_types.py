@@ -1,14 +1,18 @@
 """A value of another class is refused by one line where it is given, and not by what it lacks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from simulator.analysis.estimation import difference
+from simulator.analysis.estimation import difference, mean_loss, splitting_runs
+from simulator.auditing.pipelines.neighbours import pairs
 from simulator.data.queries import check_pair, score_query
 from simulator.errors import InvalidInput
 from simulator.foundations.validation import experiment_number, instance, listed, text_of
-from simulator.studies import Quantity
+from simulator.studies import Quantity, report
 from simulator.teaching import claims, games
+from simulator.teaching.mechanisms import lloyd_centres
 from simulator.theory import (
     Bracket,
     FiniteLaw,
@@ -21,6 +25,7 @@ from simulator.theory import (
     shuffled,
     tail_bounds,
 )
+from simulator.theory.events import LaplaceEvent
 from simulator.worst import entries, parse_menu, read_certified
 
 CALLS = {
@@ -66,3 +71,25 @@ def test_an_array_in_a_message_leaves_it_one_line():
     with pytest.raises(InvalidInput) as refused:
         text_of("it", np.zeros((3, 3)))
     assert len(str(refused.value).splitlines()) == 1
+
+
+LEAKED = {
+    "answer has 1 clusters, and otherwise 2": lambda: lloyd_centres([[2.0, 1.0]], [[0.0], [1.0]]),
+    r"answer must have shape \(k, 1 \+ d\)": lambda: lloyd_centres([1.0, 2.0], [[]]),
+    "neighbours must be databases, not None": lambda: list(pairs([1], None, 2, None)),
+    "the function of neighbours raised TypeError": lambda: list(pairs([1], abs, 2, None)),
+    "estimates must be one finite number": lambda: splitting_runs([]),
+    "upper must be a number within floats": lambda: replace(mean_loss([0.1], 1.0), upper=10**400),
+    "points must be a list": lambda: report({"a": 1}),
+}
+
+
+@pytest.mark.parametrize("said", LEAKED)
+def test_what_once_leaked_an_error_of_python_is_refused(said):
+    with pytest.raises(InvalidInput, match=said):
+        LEAKED[said]()
+
+
+def test_extreme_numbers_that_are_taken_have_an_answer():
+    assert LaplaceEvent(scale=np.float32(0.5)).epsilon == 2.0
+    assert "1e+308" in repr(mean_loss([0.1, 0.3], reach=1e308))

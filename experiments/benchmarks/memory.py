@@ -141,7 +141,7 @@ LOOP_ROWS = 1 << 16
 
 
 def in_numpy(trials: int) -> list[float]:
-    """A loop by hand over rounds, on arrays: shares of losses above the threshold, for each b."""
+    """Shares of losses above the threshold for each b, by a loop over rounds, on arrays."""
     noise, hits = np.random.default_rng(1), [0, 0]
     for start in range(0, trials, LOOP_ROWS):
         rows = min(LOOP_ROWS, trials - start)

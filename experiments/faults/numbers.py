@@ -52,9 +52,9 @@ def tried(words: Sequence[str], run: Path) -> str:
     where = " ".join(word[:20] for word in words)
     if wrong := strangers.fault(code, said, seconds):
         return f"{where}: {wrong}"
-    last = said.strip().rpartition("\n")[2]
-    if code == 2 and not (last.startswith("error: ") and len(last) <= MOST):
-        return f"{where}: no error of one short line: {last[:MOST]}"
+    errors = [line for line in said.splitlines() if line.startswith("error: ")]
+    if code == 2 and not (len(errors) == 1 and len(errors[0]) <= MOST):
+        return f"{where}: no error of one short line: {said.strip()[-MOST:]}"
     return strangers.outcome(code)
 
 

@@ -264,7 +264,7 @@ def fault(code: int, said: str, seconds: float) -> str:
         return f"a hang of {seconds:.0f} s"
     if code not in (0, 1, 2, 3):
         return f"exit {code}: {said.strip()[-300:]}"
-    if "--help)" in said and "Invalid value" not in said:
+    if any(word in said for word in ("Missing ", "No such ", "unexpected extra ")):
         return f"the try is mistaken: {said.strip()[-300:]}"
     if "Traceback" in said:
         return f"a traceback: {said.strip()[-300:]}"

@@ -150,7 +150,8 @@ def _aligned(value: float, lower: float, upper: float) -> tuple[str, str, str]:
     """The three numbers with enough digits to distinguish the ends, at least three."""
     digits = 3
     scale = max(abs(value), abs(lower))
-    if math.isfinite(upper) and upper > lower and scale > 0:
-        digits = max(3, 2 - math.floor(math.log10((upper - lower) / scale)))
+    share = (upper - lower) / scale if scale > 0 else 0.0
+    if 0.0 < share < math.inf:
+        digits = max(3, 2 - math.floor(math.log10(share)))
     shown = min(digits, 12)
     return f"{value:.{shown}g}", f"{lower:.{shown}g}", f"{upper:.{shown}g}"
