@@ -16,7 +16,8 @@ from .bounds.concentration import (
     hoeffding_tail,
 )
 from .bounds.registry import all_bounds, bound, bounds_for, tail_bounds
-from .bracket import Bracket, Brackets
+from .bracket import Bracket
+from .brackets import Brackets
 from .filters.advanced import RogersFilter, WhitehouseFilter
 from .filters.clt import CLTFilter
 from .filters.gaussian import GaussianFilter

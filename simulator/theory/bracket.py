@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from html import escape
 from typing import Literal
 
-from simulator.foundations.curves import Series, Several, several
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import real
 from simulator.foundations.wording import rounded
@@ -20,16 +19,6 @@ Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation", "estima
 """What a bound is: a certain end, the exact value, the value where every round has the same pair of
 databases (a lower end for the family), an approximation, or an estimate from draws, whose ends hold
 with a stated confidence."""
-
-WHAT_IT_IS: dict[Kind, str] = {
-    "upper": "upper bound",
-    "exact": "exact",
-    "fixed-pair": "certified for that pair",
-    "lower": "lower bound",
-    "approximation": "approximation",
-    "estimate": "estimate",
-}
-"""The kinds in the words of a table."""
 
 
 @dataclass(frozen=True)
@@ -157,19 +146,3 @@ def _ends(other: float | Bracket) -> tuple[float, float]:
     if math.isnan(number):
         raise InvalidInput("a bracket is compared with a number, not with NaN")
     return number, number
-
-
-class Brackets(Series[Bracket]):
-    """One bracket for each of several points: ``value``, ``lower`` and ``upper`` are arrays."""
-
-    _noun = "bracket"
-
-
-def brackets_at(
-    name: str, points: float | Several, answer: Callable[[float], Bracket], of: str
-) -> Bracket | Brackets:
-    """The answer at one point, or the Brackets at several; InvalidInput unless they are numbers."""
-    array = several(name, points)
-    if array is None:
-        return answer(points)  # type: ignore[arg-type]
-    return Brackets(name, array, [answer(float(point)) for point in array], of)

@@ -8,7 +8,8 @@ import pytest
 from simulator.analysis.plots import paper_figure
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.bracket import Bracket, Brackets
+from simulator.theory.bracket import Bracket
+from simulator.theory.brackets import Brackets
 
 POINTS = np.linspace(0.0, 3.0, 31)
 SEEN = POINTS < 2.0

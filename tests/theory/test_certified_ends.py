@@ -14,8 +14,8 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
+from simulator.theory.guarantees.bounded_range import bounded_range_renyi
 from simulator.theory.guarantees.pure import ApproxDP
-from simulator.theory.guarantees.renyi_divergence import bounded_range_renyi
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.response_atoms import LossAtoms, repeated_atoms
 

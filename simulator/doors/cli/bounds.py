@@ -20,12 +20,22 @@ from simulator.foundations.strangers import read_text
 from simulator.foundations.wording import count_of, exactly, rounded
 from simulator.theory.bounds.base import ANY
 from simulator.theory.bounds.comparison import Row, Rows
-from simulator.theory.bracket import WHAT_IT_IS
+from simulator.theory.bracket import Kind
 from simulator.theory.events import read_account
 from simulator.theory.events.named import NamedRounds, compare, read_rounds
 
 PICTURE_DELTAS = tuple(10.0**-exponent for exponent in range(1, 13))
 """The deltas at which a picture has epsilon."""
+
+WHAT_IT_IS: dict[Kind, str] = {
+    "upper": "upper bound",
+    "exact": "exact",
+    "fixed-pair": "certified for that pair",
+    "lower": "lower bound",
+    "approximation": "approximation",
+    "estimate": "estimate",
+}
+"""The kinds in the words of a table."""
 
 Evaluate = Callable[..., Rows]
 """``evaluate(delta=..., epsilon=...)``, of which one is None, returns the rows of the table."""

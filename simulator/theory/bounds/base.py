@@ -14,7 +14,8 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import nonnegative
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
-from simulator.theory.bracket import Bracket, Brackets, Kind, brackets_at
+from simulator.theory.bracket import Bracket, Kind
+from simulator.theory.brackets import Brackets, brackets_at
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.outward import below, sum_bracket
 from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question

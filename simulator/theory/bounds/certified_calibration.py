@@ -29,7 +29,7 @@ coarse one while candidates are narrowed, then fine ones. In between, composing 
 _SHARES = (1 / 16, 1 / 4, 1.0)
 """Shares of the recursion's work, tried in turn where the direction is chosen in every round."""
 
-_CLEAR = 5.0
+_CLEAR = 2.0
 """A bracket farther than this many of its widths from the target needs no finer tolerance."""
 
 _NARROWED = 0.5

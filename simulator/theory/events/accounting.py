@@ -29,7 +29,8 @@ from simulator.theory.bounds.comparison import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import all_bounds
-from simulator.theory.bracket import Bracket, Brackets, brackets_at
+from simulator.theory.bracket import Bracket
+from simulator.theory.brackets import Brackets, brackets_at
 from simulator.theory.events.leaves import NothingEvent, PromiseEvent
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
