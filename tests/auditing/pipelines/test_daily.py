@@ -34,7 +34,8 @@ def test_a_broken_pipeline_is_blamed_by_its_line(pipeline):
 def test_an_honest_pipeline_is_kept(pipeline, order):
     for place in (11, 0, 5):
         pair = [ROWS, np.delete(ROWS, place, axis=0)][::order]
-        report = record(pipeline, *pair, claimed="pure:1", seed=place)
+        again = place == 11  # other databases are made of the same records
+        report = record(pipeline, *pair, claimed="pure:1", seed=place, again=again)
         assert report.verdict == "kept", report
 
 
