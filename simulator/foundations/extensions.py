@@ -16,6 +16,7 @@ from simulator.foundations.errors import InvalidInput
 
 Kind = Literal[
     "adversaries",
+    "bounds",
     "commands",
     "events",
     "families",

@@ -10,6 +10,8 @@ from simulator.auditing import conformance
 from simulator.auditing.conformance.accountants import worker_for
 from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import bound, bounds_for
 from simulator.theory.events.named import MECHANISMS, compare, mechanism_names
 from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.named import parse_guarantee
@@ -19,7 +21,7 @@ from simulator.worst.menu_parsing import parse_menu
 MODULE = '''
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import Laplace
-from simulator.theory import ApproxDP
+from simulator.theory import ApproxDP, Bound
 from simulator.theory.events import LaplaceEvent
 from simulator.theory.events.named import EventMechanism
 from simulator.theory.filters.sums import SumFilter
@@ -53,6 +55,17 @@ class Leaky(ApproxDP):
 class Half(SumFilter):
     name = "half"
 
+class Twice(Bound):
+    """Twice the sum: sound and loose."""
+    name = "twice"
+    source = "none"
+    def _why_not(self, core):
+        return None
+    def _epsilon(self, core, delta):
+        return 2.0 * core.total(lambda guarantee: guarantee.pure_epsilon)
+    def _delta(self, core, epsilon):
+        return 0.0 if epsilon >= self._epsilon(core, 0.0) else 1.0
+
 def quiet_laplace(epsilon):
     return Laplace(ALICE, epsilon / 2)
 
@@ -74,6 +87,9 @@ double-when-behind = guest_package:patient
 leaky = guest_package:Leaky
 pure = guest_package:Leaky
 no-family = guest_package:broken
+
+[dpcompose.bounds]
+twice = guest_package:Twice
 
 [dpcompose.filters]
 half = guest_package:Half
@@ -140,6 +156,22 @@ def test_a_filter_and_a_mechanism_are_read(guest):
     (entry,) = parse_menu("quiet-laplace:0.4")
     assert entry.name == "quiet-laplace:0.4"
     assert entry.promise.epsilon == pytest.approx(0.2)
+
+
+def test_a_bound_is_compared_with_the_others(guest):
+    composition = Composition.repeat(PureDP(0.1), 10)
+    assert bound("twice").on(composition).epsilon(1e-6).value == pytest.approx(2.0)
+    assert "twice" in {ready.name for ready in bounds_for(composition)}
+    rows = {row.name: row for row in compare("pure:0.1*10", delta=1e-6)}
+    assert rows["twice"].answer.upper == pytest.approx(2.0)
+
+
+def test_a_bound_that_is_none_is_refused_in_a_line(guest):
+    points = guest / "guest-1.5.dist-info" / "entry_points.txt"
+    points.write_text("[dpcompose.bounds]\nno-bound = guest_package:broken\n", encoding="utf-8")
+    added.cache_clear()
+    with pytest.raises(InvalidInput, match="'no-bound' must be a subclass of Bound, not 3"):
+        bound("basic")
 
 
 def test_a_family_is_read_and_replaces_none_of_this_package(guest):

@@ -34,11 +34,16 @@ SAME_PAIR = "the same pair in every round"
 class Bound(ABC):
     """One theorem on adaptive composition.
 
-    A subclass gives its class attributes, ``_why_not``, and either the formulas ``_delta`` and
-    ``_epsilon`` or the brackets ``_delta_answer`` and ``_epsilon_answer``. These are about rounds
-    whose own delta is 0; this class adds the per-round deltas. The ends of a bracket are certain:
-    ``_delta_ends`` and ``_epsilon_ends`` add a margin above the rounding error of any formula here.
-    An exact formula overrides both with tighter ends.
+    A subclass gives ``name``, ``source`` (the paper and the theorem), and
+
+    - ``_why_not(self, core) -> str | None``, the condition that a composition fails, in words;
+    - ``_delta(self, core, epsilon) -> float`` and ``_epsilon(self, core, delta) -> float``, the
+      formulas; or ``_delta_answer`` and ``_epsilon_answer``, with these arguments, their brackets.
+
+    ``core`` is a Composition whose rounds have no delta of their own: it yields (guarantee, count).
+    This class adds the rounds' own deltas. The ends of a bracket are certain: ``_delta_ends`` and
+    ``_epsilon_ends`` add a margin above the rounding error of any formula here; an exact formula
+    overrides both with tighter ends. ``kind`` is "upper", "exact", "lower" or "approximation".
     """
 
     name: ClassVar[str]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import cache
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import instance, text_of
 from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
 from simulator.theory.bounds.base import Bound, BoundOnComposition
@@ -70,14 +72,28 @@ _BOUNDS: tuple[Bound, ...] = (
 
 
 def all_bounds() -> tuple[Bound, ...]:
-    """Every registered bound."""
-    return _BOUNDS
+    """Every registered bound: of this package, and of the entry points ``dpcompose.bounds``.
+
+    Raises InvalidInput for an entry point that is no subclass of Bound.
+    """
+    return _BOUNDS + tuple(_added(name) for name in added("bounds"))
+
+
+@cache
+def _added(name: str) -> Bound:
+    """The bound of an entry point."""
+    kind = load_added("bounds", name)
+    if not (isinstance(kind, type) and issubclass(kind, Bound)):
+        raise InvalidInput(
+            f"the entry point {name!r} must be a subclass of Bound, not {kind!r:.80}"
+        )
+    return kind()
 
 
 def bound(name: str) -> Bound:
     """The bound of that name. Raises InvalidInput with the nearest names otherwise."""
     name = text_of("the name of a bound", name)
-    by_name = {entry.name: entry for entry in _BOUNDS}
+    by_name = {entry.name: entry for entry in reversed(all_bounds())}  # own names win
     if name not in by_name:
         near = get_close_matches(name, by_name, n=3, cutoff=0.3) or list(by_name)
         raise InvalidInput(f"unknown bound {name!r}; did you mean {', '.join(near)}?")
@@ -87,7 +103,7 @@ def bound(name: str) -> Bound:
 def bounds_for(composition: Composition) -> list[BoundOnComposition]:
     """Every bound whose conditions the composition meets, applied to it. Raises InvalidInput."""
     instance("composition", composition, Composition)
-    return [entry.on(composition) for entry in _BOUNDS if entry.why_not(composition) is None]
+    return [entry.on(composition) for entry in all_bounds() if entry.why_not(composition) is None]
 
 
 def tail_bounds(composition: Composition) -> list[BoundOnComposition]:

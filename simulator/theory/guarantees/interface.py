@@ -25,7 +25,10 @@ def within(value: float, limit: float) -> bool:
 class Guarantee(ABC):
     """The promise of every mechanism of a family about one round, in both directions.
 
-    ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
+    ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``. A subclass is
+    a frozen dataclass; it gives ``kind``, ``admits`` and ``_hockey_stick(self, epsilon) -> float``,
+    delta at an epsilon >= 0. A family that is dominated by a pair of laws derives from
+    :class:`DominatedFamily`, which has the rest.
 
     Attributes
     ----------
