@@ -43,7 +43,9 @@ def wait_for(sign, process):
     until = time.monotonic() + PATIENCE
     while not sign():
         assert process.poll() is None, "it ended before"
-        assert time.monotonic() < until, "no sign"
+        if time.monotonic() > until:
+            process.kill()
+            raise AssertionError("no sign")
         time.sleep(0.02)
 
 

@@ -10,13 +10,16 @@ from tests.helpers.workplaces import Script
 # --- Ctrl-C -------------------------------------------------------------------------------------
 
 INTERRUPTED = """
-    import time
     from tests.helpers.games import PRESS, PureDP, press_when_ahead
     from simulator import simulate
 
+    def remembers(coins):  # a list that grows is played in Python, by processes
+        seen = []
+        while True:
+            seen.append((yield PRESS.menu[0]))
+
     if __name__ == "__main__":
         print("ready", flush=True)
-        start = time.monotonic()
         try:
             simulate({adversary}, PureDP(0.2), 200, 10**7, jobs={jobs}, out="run")
         except KeyboardInterrupt:
@@ -51,7 +54,7 @@ def test_ctrl_c_ends_a_run_at_once_and_leaves_no_process(adversary, jobs, tmp_pa
 
 
 def test_ctrl_c_while_workers_start_is_as_quiet(tmp_path):
-    script = Script(tmp_path, INTERRUPTED.format(adversary="press_when_ahead", jobs=2))
+    script = Script(tmp_path, INTERRUPTED.format(adversary="remembers", jobs=2))
     script.wait_for("ready")
     wait_for(lambda: len(script.members()) > 1, script.process)
     script.interrupt()
