@@ -127,6 +127,7 @@ def continuous(coins):
         yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
 
 
+@pytest.mark.nightly
 def test_a_folder_does_not_know_what_was_met(tmp_path):
     play(continuous, out=tmp_path / "met")
     with pytest.raises(InvalidInput, match="the challenges that were met"):
@@ -136,6 +137,7 @@ def test_a_folder_does_not_know_what_was_met(tmp_path):
     assert play(rarely_true, out=tmp_path / "menu").rounds_played == 0
 
 
+@pytest.mark.nightly
 def test_what_is_met_of_an_interval_is_examined_and_nothing_else():
     found = play(continuous).challenges
     assert all(0.1 <= challenge.mechanism.epsilon <= 0.2 for challenge in found)

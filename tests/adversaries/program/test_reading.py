@@ -279,6 +279,7 @@ def by_node(coins):
         node = THEN[node] if answer > 0.5 else OTHERWISE[node]
 
 
+@pytest.mark.nightly
 def test_a_step_of_many_objects_is_written_in_the_end():
     step = step_of(machine_of(read(by_node)))
     assert len(step.text.splitlines()) > 500

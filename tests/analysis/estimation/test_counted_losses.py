@@ -234,6 +234,7 @@ def test_claims_are_judged_alike():
             assert by_counts.upper >= exact.upper - 1e-9
 
 
+@pytest.mark.nightly
 def test_intervals_of_counts_cover():
     """200 samples: at 90% more than 35 misses have a chance of 4e-4, were 20 the mean."""
     truth = 0.5 * math.erfc((1.0 - 0.5) / math.sqrt(2.0))

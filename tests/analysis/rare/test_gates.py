@@ -50,7 +50,7 @@ def test_without_strata_the_ends_are_far_apart(delta, monkeypatch):
     assert event.delta.upper > 4.0 * event.delta.lower
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(GATES, key=lambda name: name not in QUICK))
 def test_the_intervals_cover(name):
     """300 seeds at 90%: more than 50 misses have a probability below 3e-4 if each has 0.1."""
