@@ -66,6 +66,7 @@ def test_the_floats_of_a_program_are_given_to_its_kernel():
         assert compiled.views == play_as_generator(s, 0, 0).views
 
 
+@pytest.mark.nightly
 def test_whatever_is_constant_in_a_kernel_makes_another():
     one = kernel(rule_of(press, Laplace, 0.1, 0.2))
     others = [

@@ -303,6 +303,7 @@ def test_a_task_sends_back_no_megabytes(monkeypatch):
     assert size.next(10**6, 4) == 3
 
 
+@pytest.mark.nightly
 def test_the_last_blocks_are_shared_out():
     size = TaskSize()
     size.blocks = 100

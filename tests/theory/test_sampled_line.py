@@ -171,6 +171,7 @@ def test_the_line_lies_in_the_brackets_of_atoms(
         assert found.width <= 1e-7 * found.upper
 
 
+@pytest.mark.nightly
 def test_many_distinct_rounds_lie_in_the_brackets_of_atoms(by_atoms, monkeypatch):
     laws = [
         (subsampled_gaussian(0.8 + 0.0045 * i, 0.005 + 7e-5 * (i * 77 % 140), i % 3 > 0), 1)

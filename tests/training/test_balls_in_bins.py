@@ -102,6 +102,7 @@ class Uncorrelated(BallsInBins):
         return sums
 
 
+@pytest.mark.nightly
 def test_a_loss_that_ignores_the_correlation_is_caught():
     for kind, caught in ((BallsInBins, False), (Uncorrelated, True)):
         challenge = Challenge(OTHERS, WITH_HER, kind(STEP, 2, 2, (1.0, 0.7), 0.5))

@@ -30,7 +30,7 @@ def test_a_broken_pipeline_is_blamed_by_its_line(pipeline):
 
 
 @pytest.mark.parametrize("pipeline", HONEST, ids=name)
-@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("order", [1, pytest.param(-1, marks=pytest.mark.nightly)])
 def test_an_honest_pipeline_is_kept(pipeline, order):
     for place in (11, 0, 5):
         pair = [ROWS, np.delete(ROWS, place, axis=0)][::order]

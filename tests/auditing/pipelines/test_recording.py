@@ -32,7 +32,7 @@ def test_an_honest_pipeline_is_shown_to_keep_its_claim(pipeline):
     st.integers(0, 2**31),
 )  # fmt: skip
 @example(honest.two_parts_and_noise, [0.0, 0.5], 0, 0)  # the pair does not differ where others do
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_an_honest_pipeline_is_never_blamed(pipeline, data, place, seed):
     other = [*data]
     del other[place % len(data)]
@@ -198,6 +198,7 @@ def test_bad_input_is_one_line(call, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.nightly
 def test_published_coins_do_not_amplify():
     kept = record(honest.sampled, [1.0], [], claimed="pure:0.2", seed=7)
     assert kept.verdict in ("kept", "undecided")
@@ -253,7 +254,7 @@ def program(steps):
 
 
 @given(st.lists(STEP, min_size=1, max_size=6), VALUES, st.integers(0, 2**31))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_random_programs_are_never_blamed(steps, data, seed):
     spent = sum(epsilon for kind, epsilon, _ in steps if kind != "gaussian-free")
     claim = f"pure:{max(spent, 1e-3)}"

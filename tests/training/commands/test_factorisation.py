@@ -140,6 +140,7 @@ def test_bad_input_of_calibrate_is_one_line(dpcompose, text, options, message):
     assert message in said.complaint
 
 
+@pytest.mark.nightly
 def test_random_allocation_has_estimates_of_the_exact_law_with_draws(dpcompose):
     two = "random-allocation:1,6,selected=2"
     found = rows(dpcompose, f"{two},draws=5000")

@@ -20,6 +20,7 @@ def test_epochs_have_a_narrow_bracket_below_that_of_public_steps(dpcompose):
     assert row["upper"] < found["analytic-gaussian"]["upper"] / 2
 
 
+@pytest.mark.nightly
 def test_several_steps_have_an_upper_end(dpcompose):
     row = rows(dpcompose, f"{ONE},selected=2", "--epsilon", 1, "--bound", TRUTH)[TRUTH]
     assert (row["kind"], row["lower"]) == ("upper", 0.0)
