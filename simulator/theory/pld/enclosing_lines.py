@@ -32,7 +32,7 @@ from simulator.theory.laws.quantile import loss_range
 from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.outward import above, below
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.node_line import ClosedTransform, NodeLine, Transform, make_tail
+from simulator.theory.pld.node_line import ClosedTransform, LineTransform, NodeLine, make_tail
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.smoothed_tail import (
     SmoothedTail,
@@ -67,7 +67,7 @@ _CLOSED = (GaussianLaw, LaplaceLaw)
 
 
 @dataclass(frozen=True)
-class Term:
+class JumpTerm:
     """Rounds of laws restricted to losses in (low, high]; the whole counts ``times`` over."""
 
     rounds: tuple[tuple[PrivacyLossLaw, int, Range], ...]
@@ -123,7 +123,7 @@ class Plan:
     of the total loss.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[JumpTerm, ...]
     lost: tuple[float, float]
     slack: float
 
@@ -142,7 +142,7 @@ class Plan:
         ])  # fmt: skip
         slack = math.fsum(n * (law.loss_error + law.shift_error) for law, n in parts.items)
         if not jumps:
-            return cls((Term(tuple(wholes), is_whole=True),), (low, high), slack)
+            return cls((JumpTerm(tuple(wholes), is_whole=True),), (low, high), slack)
         terms, twice = _with_jumps(wholes, math.sqrt(share) / parts.rounds, each)
         return cls(terms, (low, high + twice), slack)
 
@@ -176,7 +176,7 @@ def _reach(law: PrivacyLossLaw, tail_mass: float) -> Range:
 
 def _with_jumps(
     wholes: Sequence[tuple[PrivacyLossLaw, int, Range]], cut_mass: float, least: float
-) -> tuple[tuple[Term, ...], float]:
+) -> tuple[tuple[JumpTerm, ...], float]:
     """The terms of no jump and of one, and a bound on the mass of two.
 
     A jump is a loss above a law's cut, beyond which it has ``cut_mass``.
@@ -191,13 +191,13 @@ def _with_jumps(
         bulk.append((law, n, (low, cuts[0])))
         jumps.append([pair for pair in itertools.pairwise((*cuts, high)) if pair[0] < pair[1]])
         total += n * _mass_outside(law, (low, cuts[0]))
-    terms = [Term(tuple(bulk))]
+    terms = [JumpTerm(tuple(bulk))]
     for place, (law, n, _) in enumerate(wholes):
         for inside in jumps[place]:
             others = bulk.copy()
             others[place] = (law, n - 1, others[place][2])
             rounds = (*(each for each in others if each[1]), (law, 1, inside))
-            terms.append(Term(rounds, times=n))
+            terms.append(JumpTerm(rounds, times=n))
     return tuple(terms), total**2 / 2 * (1 + 1e-9) if len(terms) > 1 else 0.0
 
 
@@ -306,7 +306,7 @@ def enclosing_tails(
 
 
 def _term_tails(
-    term: Term, epsilon: float, log_value: float, tolerance: float
+    term: JumpTerm, epsilon: float, log_value: float, tolerance: float
 ) -> tuple[SmoothedTail | BoundedTail, SmoothedTail | BoundedTail] | None:
     saddles = term.saddles(epsilon)
     theta = saddles.theta_at(epsilon)
@@ -345,7 +345,7 @@ def _term_tails(
 
 
 def _line(
-    term: Term, theta: float, tilts: Range, omega: float, cells: int
+    term: JumpTerm, theta: float, tilts: Range, omega: float, cells: int
 ) -> tuple[NodeLine, NodeLine]:
     """The lower and the upper line of a term."""
     pairs = [
@@ -365,7 +365,7 @@ def _enclosing(
     omega: float,
     cells: int,
     exact: bool,
-) -> tuple[Transform, Transform]:
+) -> tuple[LineTransform, LineTransform]:
     """Transforms of a lower and of an upper law of the losses inside."""
     if isinstance(law, _CLOSED):
         closed = ClosedTransform(law)
