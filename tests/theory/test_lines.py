@@ -410,6 +410,14 @@ WEAK = {
     "low noise": ([(subsampled_gaussian(0.114, 6e-4, True), 125_718)], 7e-10),
     "sampled Laplace": ([(PoissonSubsampledLaw(LaplaceLaw(1 / 26.2325), 0.170777), 182)], 1e-29),
     "discrete": ([(discrete_gaussian(79.0), 16_870)], 1e-6),
+    "ranges between atoms": (
+        [
+            (subsampled_gaussian(0.811, 0.00558, True), 5),
+            (PoissonSubsampledLaw(discrete_gaussian(0.468), 9.42e-5, True), 1385),
+            (PoissonSubsampledLaw(LaplaceLaw(1 / 28.0), 1.329e-6, True), 35_903),
+        ],
+        1e-10,
+    ),
     "a steep edge": ([(subsampled_gaussian(0.3, 0.01, True), 50)], 1e-12),
     "mixed": (
         [

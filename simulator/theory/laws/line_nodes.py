@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy
@@ -36,6 +36,7 @@ class Nodes:
     loss_error: Floats
     wrong: float
     log_total: float
+    _: KW_ONLY
     left_out: float = 0.0
 
     def ratios(self, first: float, spacing: float, count: int) -> RealOrComplex:
@@ -123,7 +124,7 @@ class Atoms:
         wrong = float((weights * each).sum()) + 2 * _NEGLIGIBLE
         log_total = top + math.log(total)
         wrong += 8 * UNIT * (16 + abs(top) + abs(log_total))
-        return Nodes(losses, weights, np.zeros(losses.size), wrong, log_total, _NEGLIGIBLE)
+        return Nodes(losses, weights, np.zeros(losses.size), wrong, log_total, left_out=_NEGLIGIBLE)
 
 
 def cells_of(

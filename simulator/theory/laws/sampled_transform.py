@@ -110,7 +110,7 @@ class SampledTransform:
         log_total = top + math.log(total) + math.log(h) - _LOG_ROOT
         wrong += 8 * UNIT * (4 + abs(top) + abs(log_total))
         losses = m if self.removal else -m
-        return Nodes(losses, weights, error, wrong, log_total, _LEFT_OUT)
+        return Nodes(losses, weights, error, wrong, log_total, left_out=_LEFT_OUT)
 
     def mean_deviation(self, theta: float) -> float:
         """Upper bound on the mean distance of the tilted loss from a centre.

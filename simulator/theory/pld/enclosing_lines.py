@@ -32,7 +32,7 @@ from simulator.theory.laws.quantile import loss_range
 from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.outward import above, below
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.node_line import ClosedTransform, NodeLine, Transform, make_tail
+from simulator.theory.pld.node_line import ClosedTransform, LineTransform, NodeLine, make_tail
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.smoothed_tail import (
     SmoothedTail,
@@ -67,7 +67,7 @@ _CLOSED = (GaussianLaw, LaplaceLaw)
 
 
 @dataclass(frozen=True)
-class Term:
+class JumpTerm:
     """Rounds of laws restricted to losses in (low, high]; the whole counts ``times`` over."""
 
     rounds: tuple[tuple[PrivacyLossLaw, int, Range], ...]
@@ -123,7 +123,7 @@ class Plan:
     of the total loss.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[JumpTerm, ...]
     lost: tuple[float, float]
     slack: float
 
@@ -142,7 +142,7 @@ class Plan:
         ])  # fmt: skip
         slack = math.fsum(n * (law.loss_error + law.shift_error) for law, n in parts.items)
         if not jumps:
-            return cls((Term(tuple(wholes), is_whole=True),), (low, high), slack)
+            return cls((JumpTerm(tuple(wholes), is_whole=True),), (low, high), slack)
         terms, twice = _with_jumps(wholes, math.sqrt(share) / parts.rounds, each)
         return cls(terms, (low, high + twice), slack)
 
@@ -176,29 +176,40 @@ def _reach(law: PrivacyLossLaw, tail_mass: float) -> Range:
 
 def _with_jumps(
     wholes: Sequence[tuple[PrivacyLossLaw, int, Range]], cut_mass: float, least: float
-) -> tuple[tuple[Term, ...], float]:
+) -> tuple[tuple[JumpTerm, ...], float]:
     """The terms of no jump and of one, and a bound on the mass of two.
 
-    A jump is a loss above a law's cut, beyond which it has ``cut_mass``.
+    A jump is a loss above a law's cut, beyond which it has ``cut_mass``. Ranges of next to no mass,
+    as those between the atoms of a law, have no term; their mass is in the bound.
     """
     masses = np.geomspace(cut_mass, least, _RANGES + 1)[:-1]
-    bulk, jumps, total = [], [], 0.0
+    bulk, jumps, total, rest = [], [], 0.0, 0.0
     for law, n, (low, high) in wholes:
         cuts = [high]
         if not isinstance(law, _CLOSED):
             cuts = [loss_range(law, float(mass), inside=True)[1] for mass in masses]
             cuts = [max(min(cut, high), low) for cut in cuts]
         bulk.append((law, n, (low, cuts[0])))
-        jumps.append([pair for pair in itertools.pairwise((*cuts, high)) if pair[0] < pair[1]])
+        ranges = [pair for pair in itertools.pairwise((*cuts, high)) if pair[0] < pair[1]]
+        held = [_mass_inside(law, pair) for pair in ranges]
+        jumps.append([pair for pair, mass in zip(ranges, held) if mass > _LEAST_TAIL])
+        rest += n * math.fsum(mass for mass in held if mass <= _LEAST_TAIL)
         total += n * _mass_outside(law, (low, cuts[0]))
-    terms = [Term(tuple(bulk))]
+    terms = [JumpTerm(tuple(bulk))]
     for place, (law, n, _) in enumerate(wholes):
         for inside in jumps[place]:
             others = bulk.copy()
             others[place] = (law, n - 1, others[place][2])
             rounds = (*(each for each in others if each[1]), (law, 1, inside))
-            terms.append(Term(rounds, times=n))
-    return tuple(terms), total**2 / 2 * (1 + 1e-9) if len(terms) > 1 else 0.0
+            terms.append(JumpTerm(rounds, times=n))
+    return tuple(terms), rest + (total**2 / 2 * (1 + 1e-9) if len(terms) > 1 else 0.0)
+
+
+def _mass_inside(law: PrivacyLossLaw, inside: Range) -> float:
+    """An upper bound on the mass of the losses in (low, high]."""
+    here = (law.atom_losses > inside[0]) & (law.atom_losses <= inside[1])
+    smooth = float(law.continuous_masses(np.array(inside))[0][0])
+    return (float(np.exp(law.atom_log_masses[here]).sum()) + smooth) * (1 + 1e-12)
 
 
 def _mass_outside(law: PrivacyLossLaw, inside: Range) -> float:
@@ -306,7 +317,7 @@ def enclosing_tails(
 
 
 def _term_tails(
-    term: Term, epsilon: float, log_value: float, tolerance: float
+    term: JumpTerm, epsilon: float, log_value: float, tolerance: float
 ) -> tuple[SmoothedTail | BoundedTail, SmoothedTail | BoundedTail] | None:
     saddles = term.saddles(epsilon)
     theta = saddles.theta_at(epsilon)
@@ -345,7 +356,7 @@ def _term_tails(
 
 
 def _line(
-    term: Term, theta: float, tilts: Range, omega: float, cells: int
+    term: JumpTerm, theta: float, tilts: Range, omega: float, cells: int
 ) -> tuple[NodeLine, NodeLine]:
     """The lower and the upper line of a term."""
     pairs = [
@@ -365,7 +376,7 @@ def _enclosing(
     omega: float,
     cells: int,
     exact: bool,
-) -> tuple[Transform, Transform]:
+) -> tuple[LineTransform, LineTransform]:
     """Transforms of a lower and of an upper law of the losses inside."""
     if isinstance(law, _CLOSED):
         closed = ClosedTransform(law)

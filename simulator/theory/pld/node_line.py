@@ -33,7 +33,7 @@ class Ratios(Protocol):
         ...
 
 
-class Transform(Protocol):
+class LineTransform(Protocol):
     """The transform of one law with proven errors."""
 
     def log_value(self, theta: float) -> tuple[float, float]:
@@ -87,7 +87,7 @@ class ClosedRatios:
 class NodeLine:
     """The transforms of a composition's rounds, with their numbers, at one tilt ``theta``."""
 
-    items: tuple[tuple[Transform, int], ...]
+    items: tuple[tuple[LineTransform, int], ...]
     theta: float
 
     def log_value(self, theta: float) -> tuple[float, float]:
