@@ -18,6 +18,7 @@ import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
 from simulator.theory.pld.saddle_points import Saddles
@@ -119,12 +120,7 @@ class LinesQuery:
         Any theta >= 0 bounds it by exp(psi(theta) - theta epsilon) times the largest weight. It is
         1 where psi is an estimate.
         """
-        saddles = self._saddles
-        for _ in range(2):
-            at = int(np.searchsorted(saddles.theta, saddles.theta_at(epsilon)))
-            low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
-            thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
-            saddles = Saddles.of(self.parts.representatives, thetas=thetas)
+        saddles = self._refined(lambda table: epsilon)
         theta, psi = self.parts.proven_log_mgf(saddles.theta_at(epsilon))
         exponent = psi - theta * epsilon + log_chernoff_constant(theta)
         return math.exp(min(exponent + 1e-12 * (1.0 + theta * epsilon), 0.0))
@@ -217,16 +213,15 @@ class LinesQuery:
         Stops also where that would be too much work. The last anchor is returned with it. Without
         ``epsilon`` it is sought.
         """
+        anchor = self._sampled(log_delta, epsilon, share)
+        if anchor is not None:
+            return goal.of(anchor), anchor
         sought, centre, top = epsilon is None, epsilon or 0.0, self.parts.support[1]
         rough = Plan.of(self.parts, log_delta, self.tolerance)
         if sought:
             centre = rough.epsilon_at(log_delta, top)
         theta, spread = rough.decay_at(centre)
         width = min(share * goal.width(centre, theta, spread), _LARGEST)
-        line = self._sampled(rough, centre, share)
-        if line is not None:
-            anchor = Anchor(line, line, centre)
-            return goal.of(anchor), anchor
         plan = self._plan(log_delta - (1 - share) * _RUNG, width, epsilon)
         if sought:
             centre = plan.epsilon_at(log_delta, top)
@@ -270,10 +265,28 @@ class LinesQuery:
         """The next centre."""
         return found.midpoint if math.isfinite(found.upper) else 2 * found.lower + 1.0
 
-    def _sampled(self, rough: Plan, centre: float, share: float) -> SmoothedTail | None:
-        """The line of sampled Gaussians without smoothing."""
-        saddles = rough.terms[0].saddles(centre)
-        return sampled_tail(self.parts, centre, saddles, share * self.tolerance)
+    def _sampled(self, log_delta: float, epsilon: float | None, share: float) -> Anchor | None:
+        """The line of sampled Gaussians without smoothing, whose transform their own laws have."""
+        if not all(isinstance(law, PoissonSubsampledLaw) for law, _ in self.parts.items):
+            return None
+
+        def sought(table: Saddles) -> float:
+            return table.epsilon_at(log_delta) if epsilon is None else epsilon
+
+        saddles = self._refined(sought)
+        centre = min(max(sought(saddles), 0.0), self.parts.support[1])
+        line = sampled_tail(self.parts, centre, saddles, share * self.tolerance)
+        return None if line is None else Anchor(line, line, centre)
+
+    def _refined(self, sought: Callable[[Saddles], float]) -> Saddles:
+        """The table of the laws' own ``log_mgf``, fine around an epsilon."""
+        saddles = self._saddles
+        for _ in range(2):
+            at = int(np.searchsorted(saddles.theta, saddles.theta_at(sought(saddles))))
+            low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
+            thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
+            saddles = Saddles.of(self.parts.representatives, thetas=thetas)
+        return saddles
 
     @cached_property
     def _anchors(self) -> dict[tuple[str, int], Anchor]:
