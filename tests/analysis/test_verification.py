@@ -36,6 +36,7 @@ def on(name, epsilon, rounds):
     return bound(name).on(Composition.repeat(PureDP(epsilon), rounds))
 
 
+@pytest.mark.nightly
 def test_a_bound_that_holds_by_far_or_is_wrong_is_decided_early_and_a_tight_one_is_not():
     """Of every claim each look has half of a share of the error; an early verdict is kept."""
     basic, far = on("basic", 0.2, 100), on("advanced", 0.2, 100)

@@ -190,6 +190,7 @@ def assert_in_law(adversary, family, b, rounds=5, trials=1500):
 @pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("adversary", [EVERY_KIND, wander])
+@pytest.mark.nightly
 def test_mechanisms_that_draw_in_another_way_give_the_same_law(adversary, b):
     # report noisy max runs its algorithm for the oracle, and its table of probabilities here
     assert_in_law(adversary, ANYTHING, b)

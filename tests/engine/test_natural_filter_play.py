@@ -85,6 +85,7 @@ def test_compiled_interpreted_and_generated_play_is_the_same_to_the_bit():
         np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
+@pytest.mark.nightly
 def test_what_is_admitted_in_play_is_what_the_running_filter_admits():
     result = play(TWO, keep_views=40, trials=40)
     for view in result.views:

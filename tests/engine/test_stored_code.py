@@ -187,6 +187,7 @@ def test_two_processes_at_once(tmp_path):
     assert played(tmp_path / "cache", PLAY) == (one[:1], 0)
 
 
+@pytest.mark.nightly
 def test_kernels_of_several_processes_play_in_one(entry):
     """numba counts symbols from 1 in every process, so symbols of several kernels are the same."""
     cache, fresh, _ = entry

@@ -36,6 +36,7 @@ def test_games_of_two_seconds_are_played_in_python(adversary, sampling):
 
 
 @pytest.mark.usefixtures("nothing_known")
+@pytest.mark.nightly
 def test_small_games_that_add_up_to_a_large_one_pay_for_a_kernel(monkeypatch):
     """A study plays one kernel for many tasks."""
     monkeypatch.setattr(worth, "WORTH_COMPILING", 30_000)

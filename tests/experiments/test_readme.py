@@ -85,6 +85,7 @@ def test_the_program_of_black_boxes_finds_the_broken_one(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("violated: pure:1.0, ")
 
 
+@pytest.mark.nightly
 def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     # epsilon(1e-12) of this adversary is 1.88 to three digits, by exact recursion
     run(tmp_path, "rare", trials=20_000)
@@ -125,6 +126,7 @@ def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path
     assert violated == "[]"
 
 
+@pytest.mark.nightly
 def test_the_program_of_epochs_prints_what_it_says(tmp_path, capsys):
     run(tmp_path, "allocation")
     epochs, with_one_more, three = capsys.readouterr().out.splitlines()

@@ -51,6 +51,7 @@ def test_one_mechanism_alone_never_passes_the_natural_filters_promise():
     assert pair[0.025, 0.2] == pytest.approx(2.81, abs=0.005)  # arXiv 2602.15815's menu
 
 
+@pytest.mark.nightly
 def test_an_adaptive_choice_is_never_below_a_fixed_one_nor_above_the_dominating_pair():
     gaps = gaps_of(Study.load(stages.table_path("worst_exponential")))
     deltas = {float(f"{gap.fixed:.3g}") for gap in gaps}

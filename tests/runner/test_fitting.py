@@ -30,6 +30,7 @@ def played(monkeypatch):
     return seen
 
 
+@pytest.mark.nightly
 def test_the_result_is_that_of_a_run_with_so_many_trials():
     timed = simulate(press_when_ahead, FAMILY, 20, seconds=0.3, seed=7, jobs=1)
     trials = timed.specification.trials

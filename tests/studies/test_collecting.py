@@ -240,6 +240,7 @@ def test_a_bound_that_does_not_apply_fails_and_ends(monkeypatch):
     assert "no bound applies" in point.error
 
 
+@pytest.mark.nightly
 def test_a_worker_that_dies_fails_its_task_alone():
     tasks = [Task(leaving, "pure:0.2", 2, TAIL), Task(steady, "pure:0.2", 2, TAIL)]
     study = Study.of(collect(tasks, trials=1000, jobs=2))

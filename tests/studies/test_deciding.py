@@ -35,6 +35,7 @@ def collected(tasks, out=None, **settings):
     return Study.of(collect(tasks, out, jobs=1, **settings))
 
 
+@pytest.mark.nightly
 def test_clear_orders_stop_early_and_close_ones_go_on():
     clear = collected(tasks_of(NAMES[:1] + NAMES[2:], "delta(epsilon=1)"), decide="order")
     assert {p.stopped for p in clear} == {"decided"}
@@ -46,6 +47,7 @@ def test_clear_orders_stop_early_and_close_ones_go_on():
     assert {p.stopped for p in same} == {"trials"}
 
 
+@pytest.mark.nightly
 def test_decided_intervals_are_apart():
     study = collected(tasks_of(NAMES, "delta(epsilon=1)"), decide="order", trials=32_000)
     for experiment in (0, 1):

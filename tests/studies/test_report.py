@@ -190,6 +190,7 @@ def replayed(call, *tasks):
 ADAPTIVE = f"{games.__file__}:adaptive"
 
 
+@pytest.mark.nightly
 def test_the_command_of_a_point_gives_its_value(dpcompose_json):
     quantities = ["tail(epsilon=0.5)", "delta(epsilon=0.5)", "epsilon(delta=0.01)"]
     task = Task(ADAPTIVE, "pure:0.2", 8, quantities, seed=4, filter="sum:1.3")

@@ -158,6 +158,7 @@ def measured(epsilon, seed):
     return Study.of(collect([task], trials=5_000, jobs=1))
 
 
+@pytest.mark.nightly
 def test_two_seeds_are_equal_and_another_mechanism_is_not():
     """Six pairs: a false alarm with probability 1.2e-5 at most, and a change by half is found."""
     one = measured(0.2, 1)
@@ -274,6 +275,7 @@ def test_an_empty_study_has_nothing_to_draw():
         Study(()).plot()
 
 
+@pytest.mark.nightly
 def test_a_group_has_a_colour_of_its_own_and_no_two_series_one_look():
     def looks(adversaries, families, hue):
         points = [

@@ -34,6 +34,7 @@ def drawn(study):
     return [list(line.get_xdata()) for line in lines if len(line.get_xdata())]
 
 
+@pytest.mark.nightly
 def test_of_an_edited_adversary_the_latest_lines_are_drawn_and_compared(tmp_path):
     old, out = tmp_path / "old.csv", tmp_path / "study.csv"
     for path in (old, out):

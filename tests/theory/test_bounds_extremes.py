@@ -67,6 +67,7 @@ def test_delta_zero_is_pure_privacy():
             assert asked.epsilon(0.0).value == pytest.approx(1.0)
 
 
+@pytest.mark.nightly
 def test_curves_fall():
     grid = [10.0**e for e in range(-3, 4)]
     for kind, rounds in itertools.product((PureDP, GaussianDP, BoundedRange), (1, 30)):

@@ -53,6 +53,7 @@ def test_published_non_adaptive_value():
     assert asked.delta(0.0).value == pytest.approx(0.288317, abs=5e-7)
 
 
+@pytest.mark.nightly
 def test_the_coarse_scan_finds_what_a_full_scan_finds():
     for width, rounds, epsilon in ((0.1, 300, 2.0), (0.5, 200, 0.0), (1.0, 120, 30.0)):
         found = non_adaptive_delta(width, rounds, epsilon)

@@ -67,6 +67,7 @@ def test_corollary_3_21_follows_from_theorem_3_20_only_for_small_delta():
     assert "corollary-3.21" not in names
 
 
+@pytest.mark.nightly
 def test_a_target_below_all_floats_over_rounds_ends():
     for family in (PureDP, GaussianDP):
         found = calibrate(5e-324, 1e-6, 10, family=family)

@@ -201,6 +201,7 @@ def test_what_no_lattice_holds_is_refused():
         menu_epsilon(((sampled_gaussian(1e-4, 0.5), 5),), 1e-9)
 
 
+@pytest.mark.nightly
 def test_the_row_of_the_family_lies_between_one_direction_and_both():
     family = SubsampledGaussianDP(1.0, 0.01)
     rounds = Composition.repeat(family, 100)

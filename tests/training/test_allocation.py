@@ -214,6 +214,7 @@ def test_nearer_ends_lie_inside():
         assert ends[2] - ends[1] < 0.15 * (ends[3] - ends[0])
 
 
+@pytest.mark.nightly
 def test_ends_of_all_spacings_enclose_one_value():
     """For random laws: no lower end is above an upper end, of this or another spacing."""
     rng = np.random.default_rng(27)

@@ -24,6 +24,7 @@ def test_an_epoch_is_a_round():
     assert Account(again).laws == Account(ONE).laws
 
 
+@pytest.mark.nightly
 def test_several_of_the_steps_are_blocks_of_two_sizes():
     account = Account(random_allocation(events.gaussian(1.0), 11, 4, 5))
     base = GaussianLaw(1.0)
@@ -68,6 +69,7 @@ def test_it_composes_with_other_events():
     assert found.width < 2e-4 * found.upper
 
 
+@pytest.mark.nightly
 def test_its_rows_say_what_they_are():
     (row,) = Account(ONE).compare(delta=1e-5, names=["privacy-loss-distribution"])
     assert row.kind == "fixed-pair"

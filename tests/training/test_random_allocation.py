@@ -93,6 +93,7 @@ class Unmixed(RandomAllocation):
         return float(np.einsum("id,id->i", seen - 0.5 * terms, terms).max())
 
 
+@pytest.mark.nightly
 def test_the_loss_of_the_likeliest_step_is_caught_and_the_mean_is_not():
     for kind, caught in ((RandomAllocation, False), (Unmixed, True)):
         challenge = Challenge(OTHERS, WITH_HER, kind(STEP, 3, 1, 0.5))

@@ -44,6 +44,7 @@ def test_curves_of_epochs_are_upper_ends():
     assert RandomAllocationDP(1.0, 10**9).blocks[0][0].steps == 10**7  # of fewer it is larger
 
 
+@pytest.mark.nightly
 def test_epochs_of_the_family_compose_with_certified_ends():
     account = Account().then("random-allocation:1.0,20", 3)
     event = random_allocation(gaussian(1.0), 20, epochs=3)

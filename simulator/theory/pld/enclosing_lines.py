@@ -179,8 +179,8 @@ def _with_jumps(
 ) -> tuple[tuple[JumpTerm, ...], float]:
     """The terms of no jump and of one, and a bound on the mass of two.
 
-    A jump is a loss above a law's cut, beyond which it has ``cut_mass``. Ranges of next to no mass,
-    as those between the atoms of a law, have no term; their mass is in the bound.
+    A jump is a loss above a law's cut, beyond which it has ``cut_mass``. A range without mass, as
+    between two atoms, has no term.
     """
     masses = np.geomspace(cut_mass, least, _RANGES + 1)[:-1]
     bulk, jumps, total, rest = [], [], 0.0, 0.0
@@ -191,9 +191,8 @@ def _with_jumps(
             cuts = [max(min(cut, high), low) for cut in cuts]
         bulk.append((law, n, (low, cuts[0])))
         ranges = [pair for pair in itertools.pairwise((*cuts, high)) if pair[0] < pair[1]]
-        held = [_mass_inside(law, pair) for pair in ranges]
-        jumps.append([pair for pair, mass in zip(ranges, held) if mass > _LEAST_TAIL])
-        rest += n * math.fsum(mass for mass in held if mass <= _LEAST_TAIL)
+        jumps.append([each for each in ranges if _mass_inside(law, each) > _LEAST_TAIL])
+        rest += n * len(ranges) * _LEAST_TAIL
         total += n * _mass_outside(law, (low, cuts[0]))
     terms = [JumpTerm(tuple(bulk))]
     for place, (law, n, _) in enumerate(wholes):
@@ -207,9 +206,8 @@ def _with_jumps(
 
 def _mass_inside(law: PrivacyLossLaw, inside: Range) -> float:
     """An upper bound on the mass of the losses in (low, high]."""
-    here = (law.atom_losses > inside[0]) & (law.atom_losses <= inside[1])
-    smooth = float(law.continuous_masses(np.array(inside))[0][0])
-    return (float(np.exp(law.atom_log_masses[here]).sum()) + smooth) * (1 + 1e-12)
+    atoms = np.exp(Atoms.of(law, inside).log_masses).sum()
+    return float(atoms + law.continuous_masses(np.array(inside))[0][0]) * (1 + 1e-12)
 
 
 def _mass_outside(law: PrivacyLossLaw, inside: Range) -> float:

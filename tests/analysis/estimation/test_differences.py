@@ -189,6 +189,7 @@ def two_point(result, share, trials, rng):
     return replace(result, sample={0: LossSample.of(losses)})
 
 
+@pytest.mark.nightly
 def test_the_interval_misses_no_more_than_it_says(result):
     """600 pairs at 80%: misses beyond 20% + 5% of them have a probability below 0.002."""
     rng = np.random.default_rng(20)

@@ -139,6 +139,7 @@ def test_delta_needs_a_finite_epsilon(eps):
         delta([1.0, 2.0], eps)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("target", "most"), [(0.1, 1.12), (0.01, 1.12)])
 def test_intervals_are_nearly_as_narrow_as_the_normal_one(target, most):
     """Means over 6 samples of the width over that for known variance; 1.07 at 100,000 trials."""

@@ -109,6 +109,7 @@ def mean_evidence(peek):
     return total / 2000
 
 
+@pytest.mark.nightly
 def test_evidence_has_mean_one_at_the_claim_unless_the_draws_were_seen():
     """The mean is 1 or less; its standard error is below 0.02 here, so 1.1 is five of them."""
     assert 0.5 < mean_evidence(peek=False) < 1.1

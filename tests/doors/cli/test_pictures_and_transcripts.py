@@ -44,6 +44,7 @@ def test_a_picture_that_cannot_be_written_is_refused_at_once(dpcompose, call, pa
     assert complaint in dpcompose(*call, "--plot", path).complaint
 
 
+@pytest.mark.nightly
 def test_the_picture_of_bounds_says_what_was_composed(dpcompose, tmp_path):
     path = tmp_path / "drawn.svg"
     dpcompose("bounds", "laplace:0.1*5", "laplace:0.2*3", "--plot", path)

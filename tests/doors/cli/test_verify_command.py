@@ -238,6 +238,7 @@ KEYS += ["trials"]
 SHOWN = ["family", "rounds", "trials", "seed", "false_alarm", "claims", "likelihoods"]
 
 
+@pytest.mark.nightly
 def test_the_json_has_every_claim(dpcompose):
     shown = dpcompose("verify", "press-when-ahead", *SMALL, "--family", "pure:0.2", "--json").json
     assert list(shown) == SHOWN
@@ -267,6 +268,7 @@ def test_the_json_has_every_claim_and_the_table_the_closest(dpcompose, adversary
     assert len(few) - 5 == 2 + violated  # the honest one's two, and every violation
 
 
+@pytest.mark.nightly
 def test_the_closest_claim_is_the_one_with_the_least_slack():
     checks = verify(worst, FAMILY, 30, 5_000, **SETTINGS)
     shown = closest(checks)

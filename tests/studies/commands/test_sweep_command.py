@@ -165,6 +165,7 @@ def test_bad_options_get_one_line(dpcompose, tmp_path, arguments, complaint, mon
     assert not (tmp_path / "s.csv").exists()
 
 
+@pytest.mark.nightly
 def test_a_study_is_drawn_and_compared(dpcompose, tmp_path):
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     run = (*SWEEP, "--rounds", "5,10,20", "--quantity", "delta(epsilon=0.3)", "--trials", 20_000)

@@ -192,6 +192,7 @@ def test_the_heuristic_is_a_mixture_by_quadrature():
     assert delta_at(found.upper + 1e-4) < delta < delta_at(found.lower - 1e-4)
 
 
+@pytest.mark.nightly
 def test_a_convex_loss_refutes_the_heuristic_where_alice_is_rarely_drawn():
     outcome = find("last-iterate").play(trials=1000)
     forgetting = outcome.row("a regulariser that forgets all but the last step")

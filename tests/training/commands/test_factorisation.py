@@ -97,6 +97,7 @@ CALIBRATE = "matrix-factorisation:bins=3,rounds=6,draws=5000"
 TARGET = ("--target-epsilon", 1, "--target-delta", 1e-3, "--digits", 2)
 
 
+@pytest.mark.nightly
 def test_the_calibrated_noise_meets_the_target_of_an_exact_bracket(dpcompose):
     said = dpcompose("calibrate", f"{CALIBRATE},confidence={1 - 1e-6!r}", *TARGET, "--json")
     assert (said.code, said.err) == (0, "")

@@ -90,6 +90,7 @@ def test_weights_keep_their_bound(measure):
     assert found.log_bound(2.0) - 6.0 < excess.max() <= found.log_bound(2.0)
 
 
+@pytest.mark.nightly
 def test_rare_deltas_have_both_ends():
     found = estimate_allocation(random_subset(1.0, 20, 3), delta=1e-8, draws=10_000)
     assert found.removal.upper < 1.02 * found.removal.lower

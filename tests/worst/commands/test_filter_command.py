@@ -137,6 +137,7 @@ def test_a_plan(dpcompose, folder):
     assert {"certified", "residue", "zcdp"} <= set(found["rounds"][0]["rounds"])
 
 
+@pytest.mark.nightly
 def test_the_family_of_sampled_gaussians_is_written_as_everywhere(dpcompose):
     promise = ("--epsilon", 2, "--delta", "1e-4", "--units", 8)
     family = "subsampled-gaussian:rate=0.1,sigma=2"

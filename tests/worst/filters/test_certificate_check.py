@@ -265,6 +265,7 @@ def reached(document):
 
 
 @pytest.mark.parametrize("most", [6, pytest.param(60, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
 def test_a_certificate_of_its_own_digest_proves_what_its_rows_reach(most):
     """Every fall and size in turn, made better for an adversary: accepted where it is sound."""
     document = small().certificate()
