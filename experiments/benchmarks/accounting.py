@@ -114,17 +114,8 @@ QUESTIONS = (
         Question(f"discrete Gaussian, k = {k:,}", "discrete-gaussian", ((10.0 * FRESH, k),))
         for k in (10, 1000)
     ),
-    Question("rare samples, k = 3,000", "subsampled-gaussian", ((5.0 * FRESH, 3000),)),
+    Question("sampled Gaussian, k = 3,000", "subsampled-gaussian", ((5.0 * FRESH, 3000),)),
     Question("DP-SGD schedule, 10 phases of 100", "subsampled-gaussian", _phases(10, 100)),
-    *(
-        Question(f"sampled Laplace, k = {k:,}", "subsampled-laplace", ((3.0 * FRESH, k),))
-        for k in (10, 1000)
-    ),
-    *(
-        Question(f"discrete Gaussian, k = {k:,}", "discrete-gaussian", ((10.0 * FRESH, k),))
-        for k in (10, 1000)
-    ),
-    Question("rare samples, k = 3,000", "subsampled-gaussian", ((5.0 * FRESH, 3000),)),
     Question("DP-SGD schedule, 100 phases of 10", "subsampled-gaussian", _phases(100, 10)),
 )
 CURVE_POINTS = 100

@@ -1,10 +1,10 @@
 """The door of Python: a public function names the argument whose kind it cannot take.
 
 Each room's ``__init__`` hands out its names through :func:`attached`, or ends by :func:`furnish`
-where it is written out. A call that ends in an error
-of another kind than this package's is looked at once more: an argument that is not of the kind that
-the signature states is named in an InvalidInput. A call that succeeds passes one wrapper, and the
-error of a user's function stays its own.
+where it is written out. A call that ends in an error of another kind than this package's is looked
+at once more: an argument that is not of the kind that the signature states is named in an
+InvalidInput. A call that succeeds passes one wrapper, and the error of a user's function stays its
+own.
 """
 
 from __future__ import annotations

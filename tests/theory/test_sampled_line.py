@@ -15,7 +15,6 @@ from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithou
 from simulator.theory.pld import enclosing_lines, lines_query, sampled_line
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.distribution import PLD
-from simulator.theory.pld.enclosing_lines import Plan
 from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.sampled_line import SampledLine, make_tail, sampled_tail
 from simulator.theory.pld.smoothed_tail import Folding
@@ -236,11 +235,14 @@ def test_a_curve_takes_a_few_lines_and_any_order_gives_the_same(monkeypatch):
     assert all(one.lower > other.upper for one, other in itertools.pairwise(first))
 
 
-def at_delta(parts, delta):
+def at_delta(query, delta):
     """The saddle points around an epsilon, and about that epsilon."""
-    plan = Plan.of(parts, math.log(delta), 1e-6)
-    centre = plan.epsilon_at(math.log(delta), math.inf)
-    return plan.terms[0].saddles(centre), centre
+
+    def epsilon(table):
+        return table.epsilon_at(math.log(delta))
+
+    saddles = query._refined(epsilon)
+    return saddles, epsilon(saddles)
 
 
 def test_other_rounds_have_no_line():
@@ -250,14 +252,14 @@ def test_other_rounds_have_no_line():
         [(subsampled_gaussian(0.001, 0.1, True), 40)],  # exponents too large
     ):
         query = LinesQuery(CountedLaws.of(rounds), 1e-4)
-        saddles, centre = at_delta(query.parts, 1e-6)
+        saddles, centre = at_delta(query, 1e-6)
         assert sampled_tail(query.parts, centre, saddles, 1e-4) is None
 
 
 def test_an_estimate_that_is_far_off_makes_no_line():
     """At theta = 400 the tilted loss is 60 deviations out, where estimates have no points."""
     query = LinesQuery(CountedLaws.of([(subsampled_gaussian(6.67, 0.016, True), 12)]), 1e-6)
-    saddles, centre = at_delta(query.parts, 2.6e-9)
+    saddles, centre = at_delta(query, 2.6e-9)
     assert sampled_tail(query.parts, centre, saddles, 1e-6) is None
     found = query.epsilon(2.6e-9)
     assert 0.0 < found.width <= 1e-6 * found.upper
@@ -275,9 +277,9 @@ def test_a_slow_transform_is_given_up_soon(monkeypatch):
 
     monkeypatch.setattr(sampled_transform.SampledTransform, "nodes", nodes)
     query = LinesQuery(CountedLaws.of([(subsampled_gaussian(0.7, 1e-5, True), 100_000)]), 1e-6)
-    saddles, centre = at_delta(query.parts, 1e-6)
+    saddles, centre = at_delta(query, 1e-6)
     sampled_tail(query.parts, centre, saddles, 1e-6)
-    assert max(seen, default=0) <= 4 * sampled_line._MOST_NODES
+    assert max(seen) <= 4 * sampled_line._MOST_NODES
     assert len(seen) < 400
 
 

@@ -24,6 +24,7 @@ from simulator.auditing.pipelines.neighbours import columns_of, part, size
 from simulator.auditing.pipelines.readings import leak_on, proven_of_pair
 from simulator.auditing.pipelines.report import PipelineReport
 from simulator.auditing.pipelines.runs import TapedRun
+from simulator.theory.events.units import ADD_REMOVE
 
 SEEDS = 100
 """How many seeds are tried, if the pipeline is seen to look at the data elsewhere."""
@@ -165,7 +166,7 @@ def other_places(database: Any, relation: str, number: int) -> Iterator[list[int
     n = size(database)
     rng = default_rng([number, n, 7])
     if n < 2:
-        if relation == "add-remove" and number < 2:
+        if relation == ADD_REMOVE and number < 2:
             yield [0] * (number * 5)
         return
     orders = _orders(database)
@@ -176,7 +177,7 @@ def other_places(database: Any, relation: str, number: int) -> Iterator[list[int
     yield sorted(rng.choice(some, n).tolist())
     half = order[: (n + 1) // 2]
     yield sorted([*half, *half][:n])
-    if relation == "add-remove":
+    if relation == ADD_REMOVE:
         times, parts = _SIZES[number % len(_SIZES)]
         yield sorted(rng.choice(n, n * times // parts).tolist())
 
@@ -204,7 +205,7 @@ def chain(relation: str, n: int, places: Sequence[int]) -> list[list[int]]:
         new, rest = places[i : i + 1], range(i + 1, n)
         if i < n and list(new) == [i]:
             continue
-        if i < n and (relation == "add-remove" or not new):
+        if i < n and (relation == ADD_REMOVE or not new):
             found.append([*places[:i], *rest])
         if new:
             found.append([*places[: i + 1], *rest])

@@ -91,9 +91,7 @@ class LateReads:
 def _loads(code: CodeType) -> dict[int, tuple[str, tuple[Any, ...], bool]]:
     """The loads of a code by offset: name, what is taken from the value, and whether its length."""
     found: dict[int, tuple[str, tuple[Any, ...], bool]] = {}
-    steps = [
-        each for each in dis.get_instructions(code) if each.opname not in ("CACHE", "PUSH_NULL")
-    ]
+    steps = [each for each in dis.get_instructions(code) if each.opname not in _BETWEEN]
     for i, step in enumerate(steps):
         if step.opname not in _LOADS:
             continue

@@ -12,8 +12,8 @@ import numpy as np
 
 from simulator.data.databases import Database
 from simulator.foundations.errors import InvalidInput
+from simulator.theory.events.units import ADD_REMOVE, REPLACE_ONE
 
-ADD_REMOVE = "add-remove"
 Neighbours = Literal["add-remove", "replace-one"]
 EXAMPLES = 200
 """Most databases that hypothesis draws while it looks for a smaller one."""
@@ -118,18 +118,18 @@ def relation_of(one: Any, other: Any) -> str:
         return ""
     sizes = {size(one), size(other)}
     if max(sizes) - min(sizes) == 1:
-        return "add-remove"
+        return ADD_REMOVE
     if len(sizes) > 1:
         return ""
     pairs = zip(columns_of(one), columns_of(other))
     same = [all(a == b for a, b in zip(map(repr, x), map(repr, y))) for x, y in pairs]
-    return "" if any(same) else "replace-one"
+    return "" if any(same) else REPLACE_ONE
 
 
 def places_of(relation: str, kept: Sequence[int], changed: int, other: int) -> list[int]:
     """The places of a neighbour: record ``changed`` of ``kept`` removed, or replaced by another."""
     place = changed % len(kept)
-    if relation == "add-remove":
+    if relation == ADD_REMOVE:
         return [*kept[:place], *kept[place + 1 :]]
     return [*kept[:place], other, *kept[place + 1 :]]
 
@@ -163,9 +163,7 @@ def pairs(
         pair = NeighbourPair(database, second, rounds)
         # a record that is added is one that is removed from the other database
         yield (
-            NeighbourPair(second, database, rounds)
-            if i % 2 and neighbours == "add-remove"
-            else pair
+            NeighbourPair(second, database, rounds) if i % 2 and neighbours == ADD_REMOVE else pair
         )
 
 
@@ -180,7 +178,7 @@ def _made(neighbours: Callable[[Any], Iterable[Any]], database: Any) -> Any:
 
 def check_relation(neighbours: str) -> None:
     """Raise InvalidInput for an unknown relation."""
-    if neighbours not in ("add-remove", "replace-one"):
+    if neighbours not in (ADD_REMOVE, REPLACE_ONE):
         raise InvalidInput(
             f"neighbours must be add-remove, replace-one, databases or a function, not "
             f"{neighbours!r}"

@@ -9,7 +9,6 @@ from typing import Any
 
 from simulator.auditing.pipelines.elsewhere import search
 from simulator.auditing.pipelines.neighbours import (
-    ADD_REMOVE,
     check_relation,
     is_of_records,
     relation_of,
@@ -22,6 +21,7 @@ from simulator.auditing.pipelines.runs import instrumented
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
 from simulator.foundations.wording import count_of
+from simulator.theory.events.units import ADD_REMOVE
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 

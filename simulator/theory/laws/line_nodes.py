@@ -75,12 +75,14 @@ class Nodes:
 
         A sum term by term, or by a transform of at most 2^30 points: each value of that is a sum of
         all numbers times products of 30 roots of unity at most (Higham, Accuracy and Stability of
-        Numerical Algorithms, 2nd ed., Section 24.1), and the series has coefficients of at most
-        exp(pi/2) together.
+        Numerical Algorithms, 2nd ed., Section 24.1). All losses may be at one of its points. The
+        series has coefficients of at most exp(pi/2) together.
         """
         each = omega * (self.loss_error + 16 * UNIT * np.abs(self.losses))
         turned = float((self.weights * each).sum())
-        summed = 4 * (self.losses.size + 16) if self.losses.size <= _FEW else 16 * 30 * 5
+        summed = 5 * (self.losses.size + 16)
+        if self.losses.size > _FEW:
+            summed += 16 * 30 * 5
         return turned + (summed + 64) * UNIT + 2 * self.wrong + self.left_out
 
 
