@@ -9,11 +9,12 @@ from __future__ import annotations
 import copy
 import dis
 import functools
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from simulator.auditing.pipelines.differences import difference
 from simulator.auditing.pipelines.tape import RunTape, place_of
@@ -22,6 +23,8 @@ from simulator.identity.origins import is_users
 MOST = 200
 """Most values that are compared."""
 _LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
+_LOCAL = re.compile("LOAD_FAST(?!_AND_CLEAR)|STORE_FAST")
+"""The parts of an instruction: newer Pythons join two in one, or give them other endings."""
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _MOVES = ("STORE_ATTR", "STORE_FAST", "RETURN_VALUE")
 """What follows a load that reads nothing of the value yet."""
@@ -71,10 +74,9 @@ class LateReads:
 
     def _step(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "opcode" and len(self.found) < MOST:
-            loads = _loads(frame.f_code).get(frame.f_lasti)
-            if loads is not None:
+            for load in _loads(frame.f_code).get(frame.f_lasti, ()):
                 with self.tape.inside():
-                    text, value = _value(frame, *loads)
+                    text, value = _value(frame, *load)
                 if value is not _NOTHING:
                     self.found.append((place_of(frame), text, value))
         return self._step
@@ -88,10 +90,10 @@ class LateReads:
 
 
 @functools.lru_cache(maxsize=256)
-def _loads(code: CodeType) -> dict[int, tuple[str, tuple[Any, ...], bool]]:
+def _loads(code: CodeType) -> dict[int, list[tuple[str, tuple[Any, ...], bool]]]:
     """The loads of a code by offset: name, what is taken from the value, and whether its length."""
-    found: dict[int, tuple[str, tuple[Any, ...], bool]] = {}
-    steps = [each for each in dis.get_instructions(code) if each.opname not in _BETWEEN]
+    found: dict[int, list[tuple[str, tuple[Any, ...], bool]]] = {}
+    steps = list(_steps(code))
     for i, step in enumerate(steps):
         if step.opname not in _LOADS:
             continue
@@ -109,8 +111,27 @@ def _loads(code: CodeType) -> dict[int, tuple[str, tuple[Any, ...], bool]]:
         if rest and rest[0].opname in _MOVES:
             continue
         length = i > 0 and steps[i - 1].opname == "LOAD_GLOBAL" and steps[i - 1].argval == "len"
-        found[step.offset] = (step.argval, tuple(taken), length)
+        found.setdefault(step.offset, []).append((step.argval, tuple(taken), length))
     return found
+
+
+class _Step(NamedTuple):
+    """One instruction, or one of two that stand in one place."""
+
+    offset: int
+    opname: str
+    argval: Any
+
+
+def _steps(code: CodeType) -> Iterator[_Step]:
+    """The instructions of a code, those that are joined one by one."""
+    for each in dis.get_instructions(code):
+        names = _LOCAL.findall(each.opname)
+        values = each.argval if isinstance(each.argval, tuple) else (each.argval,)
+        if names and len(names) == len(values):
+            yield from (_Step(each.offset, *pair) for pair in zip(names, values))
+        elif each.opname not in _BETWEEN:
+            yield _Step(each.offset, each.opname, each.argval)
 
 
 def _value(frame: FrameType, name: str, taken: tuple[Any, ...], length: bool) -> tuple[str, Any]:
