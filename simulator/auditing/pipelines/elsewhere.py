@@ -90,10 +90,13 @@ def search(trial: Any, relation: str) -> NearbySearch:
         trial's own are tried with other seeds.
     """
     database = trial.databases[0]
+    late: str | None = None
     runs, seen, looks, end = 0, False, False, time.process_time() + SECONDS
     with quiet():
         for number in range(SEEDS):
-            if (number >= FEW and not looks) or time.process_time() > end:
+            if number == FEW and not seen:
+                late = _late_read(trial, relation)
+            if (number >= FEW and not (looks or late)) or time.process_time() > end:
                 break
             if looks and number:
                 found = _own_pair(trial, number)
@@ -116,8 +119,9 @@ def search(trial: Any, relation: str) -> NearbySearch:
                 if time.process_time() > end:
                     break
             runs += here.count
-        late = "" if seen else _late_read(trial, relation)
-    return NearbySearch(None, runs, seen, late)
+        if late is None and not seen:
+            late = _late_read(trial, relation)
+    return NearbySearch(None, runs, seen, "" if seen else str(late or ""))
 
 
 def _late_read(trial: Any, relation: str) -> str:

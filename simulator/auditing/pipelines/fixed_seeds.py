@@ -18,7 +18,7 @@ def seeds_found(trial: Any) -> list[PipelineFinding]:
     coins, or randomness that is not recorded, are neither.
     """
     first, second = trial.first.tape.seeded, trial.second.tape.seeded
-    if not first or any(run.tape.seeded != first for run in trial.other_coins()):
+    if not first or any(run.tape.seeded != first for _, run in trial.other_coins()):
         return []
     for one, other in zip(first, second):
         if one.seed != other.seed:

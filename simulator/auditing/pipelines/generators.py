@@ -16,6 +16,8 @@ from simulator.auditing.pipelines.releases import weighted_law
 from simulator.auditing.pipelines.tape import Declared, Extreme, NoiseTerm, current, drawing
 from simulator.auditing.pipelines.traced import Trace, plain, traced
 
+_FAR = 1e9
+"""How many scales away noise is that comes out at an end of its range."""
 DRAWS = 2**32
 """More than the elements of one draw; draws are numbered by event and element."""
 
@@ -39,6 +41,14 @@ def draw(name: str, kind: str, loc: Any, scale: Any, size: Any) -> Any:
     event.noise = (NoiseTerm(kind, np.broadcast_to(np.asarray(scale), shape), ids),)
 
     def compute() -> Any:
+        far = tape.end_of(event.number)
+        if far:  # each draw as far as another factor says, so that two do not cancel
+            factor = default_rng([event.number, 11]).uniform(1.0, 10.0, shape or None)
+            away = far * factor * _FAR * (1.0 if kind == "geometric" else scale)
+            if kind in ("exponential", "geometric"):
+                away = np.maximum(away, 1.0 if kind == "geometric" else 0.0)
+            found = loc + (np.rint(away).astype(np.int64) if kind == "geometric" else away)
+            return found if shape else np.asarray(found)[()]
         rng = tape.generator(event.number)
         given = shape or None
         if kind == "geometric":

@@ -199,7 +199,7 @@ def smallest(
     while high - low > 1 and time.process_time() < end:
         middle = (low + high) // 2
         low, high = (low, middle) if breaks(replace(pair, rounds=middle)) else (middle, high)
-    pair = pair if pair.rounds is None else replace(pair, rounds=high)
+    pair = pair if pair.rounds in (None, high) else replace(pair, rounds=high)
     changed = _changed(pair)
     if changed is None:
         return pair
@@ -213,7 +213,7 @@ def smallest(
                 found = _kept_of(pair, fewer, changed)
                 kept = fewer if breaks(found) else kept
         chunk //= 2
-    return _kept_of(pair, kept, changed)
+    return pair if len(kept) == len(pair) else _kept_of(pair, kept, changed)
 
 
 def _changed(pair: NeighbourPair) -> int | None:

@@ -9,7 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from simulator.auditing.pipelines.costs import Cost, cost_of, pairs_of, untouched
-from simulator.auditing.pipelines.differences import covered, difference, differences, path_of
+from simulator.auditing.pipelines.differences import (
+    ValueGap,
+    covered,
+    difference,
+    differences,
+    path_of,
+)
 from simulator.auditing.pipelines.fixed_seeds import seeds_found
 from simulator.auditing.pipelines.late_reads import LateReads
 from simulator.auditing.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
@@ -26,8 +32,14 @@ from simulator.auditing.pipelines.tape import Extreme, RunTape, TapeEvent
 from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.interface import Guarantee
 
-REDRAWN: tuple[tuple[int, Extreme], ...] = ((1, "low"), (2, "high"), (3, ""), (4, ""), (5, ""))
-"""The other coins with which a difference is tested."""
+LEAKS = ((0, 1), 32)
+"""The databases, and the draws of everything but answers, with which a leak is tested."""
+
+MOST_OF = 0.75
+"""The share of these draws with which an output has to come out again on one database, and never
+on the other, to be a leak. At pure:1 what is likely on one database has at least 1/e of that
+probability on the other, so that a leak is seen where there is none with a probability below 1e-4.
+"""
 
 ADD_FIRST = "add up the data before the noise, not after it, to have it decided"
 
@@ -83,7 +95,7 @@ class PairedRuns:
             findings=tuple(sorted(findings, key=lambda each: not each.certain)),
             total=len([e for e in self.first.tape.events if e.kind in ("draw", "mechanism")]),
             loss=None if declared or self.second.diverged else run_loss(shown),
-            epsilon=epsilon_of(cost, at), delta=at, notes=tuple(self._notes(cost)),
+            epsilon=epsilon_of(cost, at), delta=at, seed=self.seed, notes=tuple(self._notes(cost)),
         )  # fmt: skip
 
     def _play(
@@ -107,37 +119,50 @@ class PairedRuns:
             missing = next((each for each in rest if each.kind != "shift"), rest[0])
             where = second.outcome.raised or "the pipeline ended"
             text = f"the second database has no such call: {where}"
-            certain = missing.kind != "shift" and not self._coins_matter(
-                lambda run: _stops_before(run, missing.number)
-            )
+            certain = missing.kind != "shift" and not self._coins_matter(missing.number)
             if missing.kind == "shift":
                 text += f"; {ADD_FIRST}"
             return [_finding("control flow", certain, text, missing)]
         found = list(differences(vars(first.outcome), vars(second.outcome)))
         if not found:
             return []
-        under_coins: set[str] = set()
-        for run in self.other_coins():
-            if run.diverged is not None or len(run.tape.events) < len(first.tape.events):
-                under_coins |= {each.path for each in found}
-            else:
-                again = differences(vars(first.outcome), vars(run.outcome))
-                under_coins |= {each.path for each in again}
-        certain_ones = [each for each in found if not covered(each.path, under_coins)]
+        certain_ones = self._surely_different(found)
         chosen = (certain_ones or found)[0]
         text = f"{path_of(chosen)} is {chosen.texts[0]} and {chosen.texts[1]} with the same answers"
         if not certain_ones:
             text += f", and depends on draws that are not mechanisms ({self._coin_places()})"
         return [PipelineFinding("output", bool(certain_ones), text)]
 
+    def _surely_different(self, found: Sequence[ValueGap]) -> Sequence[ValueGap]:
+        """The differences that no other coins hide; see LEAKS."""
+        kept = [[0, 0] for _ in found]
+        possible = [True] * len(found)
+        drawn = 0
+        for own, run in self.other_coins(*LEAKS):
+            if run.diverged is not None or len(run.tape.events) < len(own.tape.events):
+                return []
+            which = int(own is self.second)
+            here, there = (
+                {each.path for each in differences(vars(one.outcome), vars(run.outcome))}
+                for one in (own, (self.second, self.first)[which])
+            )
+            drawn += own is self.first
+            for number, each in enumerate(found):
+                possible[number] &= covered(each.path, there)
+                kept[number][which] += not covered(each.path, here)
+            if not any(possible):
+                return []
+        least = MOST_OF * drawn
+        return [
+            each for each, same, can in zip(found, kept, possible) if can and max(same) >= least
+        ]
+
     def _divergence(self, run: TapedRun) -> PipelineFinding:
         error = run.diverged
         assert error is not None
         kind = "argument" if error.what.startswith("argument") else "control flow"
         additions = kind == "control flow" and any("(shift)" in each for each in error.values)
-        certain = not additions and not self._coins_matter(
-            lambda other: _stops_before(other, error.number + 1)
-        )
+        certain = not additions and not self._coins_matter(error.number)
         what = error.what.removeprefix("argument ")
         text = f"{what} is {error.values[0]} on one database and {error.values[1]} on the other"
         if kind == "control flow":
@@ -148,29 +173,40 @@ class PairedRuns:
             text += f", and depends on draws that are not mechanisms ({self._coin_places()})"
         return _finding(kind, certain, text, error.event)
 
-    @property
+    @cached_property
     def _escaped(self) -> frozenset[int]:
-        """Noise that may have been added unseen; see :func:`untouched`."""
-        return untouched(self.pairs, self.first.tape.events)
+        """Noise that may have been added unseen before the runs part; see :func:`untouched`."""
+        return untouched(self.pairs, self.first.tape.events[: len(self.pairs)])
 
     @property
     def _has_coins(self) -> bool:
         return bool(self.first.tape.coins or self.second.tape.coins or self._escaped)
 
-    def other_coins(self) -> Iterable[TapedRun]:
-        """Replays on the first database with the answers frozen and everything else drawn anew.
+    def other_coins(
+        self, databases: Sequence[int] = (0,), drawn: int = 3
+    ) -> Iterable[tuple[TapedRun, TapedRun]]:
+        """Runs, and replays of them with the answers frozen and everything else drawn anew.
 
-        The first one has the same coins: it differs where randomness is not recorded.
+        Everything else comes out at either end of its range first, and is then ``drawn`` so many
+        times. The first replay has the same coins: it differs where randomness is not recorded.
         """
-        yield self._again
-        for number, extreme in REDRAWN if self._has_coins else ():
-            yield self._play(
-                0, self.first.tape.events, redraw=self._escaped,
-                coin_seed=self.seed + 1000 + number, extreme=extreme,
-            )  # fmt: skip
+        yield self.first, self._again
+        for number, extreme in redrawn(drawn) if self._has_coins else ():
+            for which in databases:
+                yield (self.first, self.second)[which], self._play(
+                    which, self.first.tape.events, redraw=self._escaped,
+                    coin_seed=self.seed + 1000 + number, extreme=extreme,
+                )  # fmt: skip
 
-    def _coins_matter(self, differs: Callable[[TapedRun], bool]) -> bool:
-        return any(differs(run) for run in self.other_coins())
+    def _coins_matter(self, number: int) -> bool:
+        """Whether other coins move the event at which the databases part."""
+        end = min(number, len(self.second.tape.events))
+        return any(
+            _stops_before(run, number + 1)
+            if own is self.first
+            else _stops_before(run, end) or not _stops_before(run, number + 1)
+            for own, run in self.other_coins(*LEAKS)
+        )
 
     @cached_property
     def _again(self) -> TapedRun:
@@ -280,7 +316,7 @@ class PairedRuns:
         if self.public_coins or not self.first.tape.coins:
             return False
         before = shifts_of(self.pairs)
-        for number, extreme in REDRAWN:
+        for number, extreme in redrawn(3):
             seed = self.seed + 1000 + number
             one = self._play(0, coin_seed=seed, extreme=extreme)
             two = self._play(1, one.tape.events, coin_seed=seed, extreme=extreme)
@@ -343,6 +379,13 @@ class PairedRuns:
         if self.first.tape.coins:
             notes.append("costs are those of an adversary who knows the coins")
         return notes
+
+
+def redrawn(drawn: int) -> Iterable[tuple[int, Extreme]]:
+    """Seeds of other coins, and where these come out: at either end, and ``drawn`` at random."""
+    yield 1, "low"
+    yield 2, "high"
+    yield from ((3 + number, "") for number in range(drawn))
 
 
 def _finding(kind: str, certain: bool, text: str, event: TapeEvent | None) -> PipelineFinding:

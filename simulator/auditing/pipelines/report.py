@@ -71,6 +71,8 @@ class PipelineReport:
     loss : the privacy loss of the run at its answers, or None where a density is not known.
     epsilon : certified ends of the composed epsilon of this pair at ``delta``, or None.
     delta : at which ``epsilon`` holds.
+    seed : of the runs that found this; :func:`simulator.auditing.record` with it and the databases
+        finds it again.
     notes : what limits the result.
     """
 
@@ -83,6 +85,7 @@ class PipelineReport:
     loss: float | None = None
     epsilon: Bracket | None = None
     delta: float = 0.0
+    seed: int = 0
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -112,6 +115,7 @@ class PipelineReport:
             "total_calls": self.total,
             "findings": [vars(each) for each in self.findings],
             "loss": self.loss,
+            "seed": self.seed,
             "delta": self.delta,
             "epsilon": None if self.epsilon is None else [self.epsilon.lower, self.epsilon.upper],
             "notes": list(self.notes),

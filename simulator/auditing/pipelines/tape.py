@@ -8,12 +8,14 @@ whatever the pipeline computes from answers alone is the same again.
 from __future__ import annotations
 
 import copy
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, NamedTuple
@@ -263,6 +265,12 @@ class RunTape:
         seed = self._coin_seed if number in self.redraw else self._seed
         return default_rng([seed, 1, self._sources.get(number, len(self._sources))])
 
+    def end_of(self, number: int) -> int:
+        """The end of its range at which the draw of event ``number`` comes out: -1, 1, or 0."""
+        if number not in self.redraw or number >= _MOST_EXTREME:
+            return 0
+        return {"low": -1, "high": 1, "": 0}[self.extreme]
+
     def coin(self, name: str) -> tuple[int, Extreme]:
         """The seed of the next coin, and whether it is extreme."""
         number = self.coins
@@ -336,7 +344,9 @@ def place() -> str:
 
 def place_of(frame: FrameType) -> str:
     """``FILE:LINE`` of a frame."""
-    file = Path(frame.f_code.co_filename)
-    here = Path.cwd()
-    shown = file.relative_to(here) if file.is_relative_to(here) else file
-    return f"{shown}:{frame.f_lineno}"
+    return f"{_shown(frame.f_code.co_filename, os.getcwd())}:{frame.f_lineno}"
+
+
+@cache
+def _shown(file: str, here: str) -> str:
+    return str(Path(file).relative_to(here) if Path(file).is_relative_to(here) else file)
