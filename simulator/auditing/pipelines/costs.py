@@ -113,8 +113,7 @@ def untouched(
             met |= {draw for each in inside for draw in each.draws}
     free = {one.number for one, other in pairs if one.declared and not distance_of(one, other)}
     for event in events:
-        draws = {int(draw) for each in event.noise for draw in np.asarray(each.draws).flat}
-        if event.kind in ("draw", "comparison", "choice") and not draws & met:
+        if event.kind in ("draw", "comparison", "choice") and not met & set(draws_of(event)):
             free.add(event.number)
     return frozenset(free)
 
@@ -138,11 +137,38 @@ def cost_of(
     moved = [element for each in leaves for element in each.moved]
     whole = _spent(moved, promises.whole, promises.unknown, promises.revealed)
     known = _spent(moved, promises.reached, revealed=promises.revealed)
+    all_of_it = _with_discrete(whole, _apart(pairs, moved), set())
     if visible is None or not (
-        whole.unknown or wanted(whole) or _reuse_is_possible(answers, pairs, visible)
+        all_of_it.unknown or wanted(all_of_it) or _reuse_is_possible(answers, pairs, visible)
     ):
         return Cost(known, whole, tuple(leaves))
     return _tested(pairs, answers, promises, visible)
+
+
+def _apart(
+    pairs: Sequence[tuple[TapeEvent, TapeEvent]], moved: Sequence[Element]
+) -> list[tuple[TapeEvent, TapeEvent]]:
+    """Choices and comparisons that are no computation from the answers that moved.
+
+    Raw data are compared with noise of their own, or one noise is on several scores.
+    """
+    draws = {draw for each in moved for draw in each.draws}
+    return [
+        (one, other)
+        for one, other in pairs
+        if one.kind in ("choice", "comparison")
+        and (not draws & set(draws_of(one)) or _repeats(one))
+    ]
+
+
+def draws_of(event: TapeEvent) -> list[int]:
+    """The draws in the noise of an event, element by element."""
+    return [int(draw) for each in event.noise for draw in np.asarray(each.draws).flat]
+
+
+def _repeats(choice: TapeEvent) -> bool:
+    draws = draws_of(choice)
+    return choice.kind == "choice" and len(draws) > len(set(draws))
 
 
 def _tested(
@@ -268,10 +294,20 @@ def _reuse_is_possible(
     draws = {draw for each in answers for element in each.moved for draw in element.draws}
     changes = {
         one.number: _with_other_noise(one, draws)
-        for one, _ in pairs
-        if one.number in below and one.kind in NOISY
+        for one, other in pairs
+        if one.kind in NOISY
+        and one.number not in numbers
+        and (one.number in below or _stood_still(one, other, draws))
     }
     return bool(changes) and visible(changes, numbers)
+
+
+def _stood_still(one: TapeEvent, other: TapeEvent, draws: set[int]) -> bool:
+    """Whether an answer has some of these draws on data that did not move."""
+    return any(
+        not each.shift and draws.intersection(each.draws)
+        for each in elements(one, other, moved_only=False)
+    )
 
 
 def _bare_noise(
@@ -280,14 +316,16 @@ def _bare_noise(
     numbers: frozenset[int],
     visible: Visible,
 ) -> tuple[NoisyAnswer, NoisyAnswer] | None:
-    """A visible answer whose noise, or whose value before data came in, is visible as well."""
+    """A visible answer whose noise is also seen bare, or on data that did not move."""
     events = {one.number: (one, other) for one, other in pairs}
     for answer in shown:
-        for number in sorted(_ancestors(answer.one.number, events)):
-            one, other = events[number]
+        above = _ancestors(answer.one.number, events)
+        draws = {draw for element in answer.moved for draw in element.draws}
+        for number, (one, other) in events.items():
             if number in numbers or one.kind not in NOISY:
                 continue
-            draws = {draw for element in answer.moved for draw in element.draws}
+            if number not in above and not _stood_still(one, other, draws):
+                continue
             changed = _with_other_noise(one, draws)
             if visible({number: changed}, numbers):
                 return NoisyAnswer(one, other, []), answer
@@ -331,7 +369,7 @@ def _with_discrete(
         if one.kind == "choice":
             event, sharp = choice_event(one, other)
             exact &= sharp
-            unknown |= event is None
+            unknown |= event is None or _repeats(one)
             events += [] if event is None else [(event, 1)]
         else:
             found = spent(moved)

@@ -22,7 +22,7 @@ from numpy.random import default_rng  # before a recording replaces it
 from simulator.auditing.pipelines.differences import differences
 from simulator.auditing.pipelines.neighbours import columns_of, part, size
 from simulator.auditing.pipelines.readings import leak_on, proven_of_pair
-from simulator.auditing.pipelines.report import PipelineReport
+from simulator.auditing.pipelines.report import KEPT, PipelineReport
 from simulator.auditing.pipelines.runs import TapedRun
 from simulator.theory.events.units import ADD_REMOVE
 
@@ -44,7 +44,8 @@ class NearbySearch:
 
     Attributes
     ----------
-    report : of two neighbours that are violated, or None.
+    report : of two neighbours that are violated, or of the pair itself in a reading that other
+        databases ask for; None if neither differs.
     runs : how many runs there were.
     looks : whether the pipeline did otherwise on other records.
     late : what it reads of the data after its last call, though nothing was seen to depend on it.
@@ -91,6 +92,7 @@ def search(trial: Any, relation: str) -> NearbySearch:
     """
     database = trial.databases[0]
     late: str | None = None
+    explained = None
     runs, seen, looks, end = 0, False, False, time.process_time() + SECONDS
     with quiet():
         for number in range(SEEDS):
@@ -111,7 +113,8 @@ def search(trial: Any, relation: str) -> NearbySearch:
                     continue
                 if here.compared(database) is not False:  # what it depends on is not recorded
                     break
-                leak = leak_on(here.trial, part(database, places))
+                leak, reading = leak_on(here.trial, part(database, places))
+                explained = reading if explained is None else explained
                 seen, looks = seen or leak > 0, looks or leak > 1
                 found = _on_the_way(here, relation, places) if relation and leak > 1 else None
                 if found is not None:
@@ -119,6 +122,10 @@ def search(trial: Any, relation: str) -> NearbySearch:
                 if time.process_time() > end:
                     break
             runs += here.count
+        if explained is not None and not seen:
+            other = explained.report(None)  # of the same two databases, in the other reading
+            if other.verdict != KEPT:
+                return NearbySearch(other, runs, False)
         if late is None and not seen:
             late = _late_read(trial, relation)
     return NearbySearch(None, runs, seen, "" if seen else str(late or ""))

@@ -56,10 +56,11 @@ def _readings(trial: Any, least: Callable[[], int]) -> Iterator[Any]:
             yield replace(whole, merged=True)
 
 
-def leak_on(trial: Any, database: Any) -> int:
+def leak_on(trial: Any, database: Any) -> tuple[int, Any]:
     """What leaks on a database that is no neighbour, as :func:`leak_of`, in the best reading.
 
-    The trial's reading may be one that its own two databases did not contradict.
+    The trial's reading may be one that its own two databases did not contradict; the second value
+    is the trial in the reading in which nothing leaks, if there is one.
     """
     databases = (trial.databases[0], database)
     here, leaks = replace(trial, databases=databases, strict=frozenset(), merged=False), [2]
@@ -69,8 +70,8 @@ def leak_on(trial: Any, database: Any) -> int:
         if leaks[-1] < 2 and other.strict and other.reuses():
             leaks[-1] = 2  # one noise on data that moved differently: not what is meant
         if not leaks[-1]:
-            return 0
-    return min(leaks)
+            return 0, replace(trial, strict=other.strict, merged=other.merged)
+    return min(leaks), None
 
 
 def proven_of_pair(trial: Any, databases: tuple[Any, Any]) -> PipelineReport | None:
