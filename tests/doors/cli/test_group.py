@@ -106,8 +106,8 @@ def test_help_is_quick_to_get(command):
 def test_a_play_by_one_worker_loads_what_it_needs():
     # Each of these takes longer to import than a small play.
     heavy = [
-        "scipy.stats", "matplotlib", "pandas", "numba", "joblib", "asyncio", "requests",
-        "simulator.training", "simulator.auditing", "simulator.worst",
+        "scipy.optimize", "scipy.stats", "matplotlib", "pandas", "numba", "joblib", "asyncio",
+        "requests", "simulator.training", "simulator.auditing", "simulator.worst",
     ]  # fmt: skip
     program = (
         "import sys; from simulator.doors.cli import run\n"
