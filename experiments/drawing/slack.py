@@ -13,13 +13,8 @@ from simulator.analysis.plots.names import label
 EXACT = "kairouz-oh-viswanath-3.3"
 
 
-def draw_slack(
-    axes: Axes, x: Sequence[float], curves: Mapping[str, Sequence[float]], shown: Sequence[str]
-) -> None:
-    """Draw the curves of bounds, basic composition apart, over that of the exact bound.
-
-    ``shown`` are drawn in another panel of the figure: a bound has one look in both.
-    """
+def draw_slack(axes: Axes, x: Sequence[float], curves: Mapping[str, Sequence[float]]) -> None:
+    """Draw the curves of bounds, basic composition apart, over that of the exact bound."""
     exact = np.array(curves[EXACT])
     ratios = {
         label(name): (np.array(values) / exact).tolist()
@@ -27,6 +22,5 @@ def draw_slack(
         if name not in (EXACT, "basic")
     }
     axes.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
-    places = {label(name): place for place, name in enumerate(dict.fromkeys((*shown, *curves)))}
-    plot_named(axes, x, ratios, [label("laplace")], places)
+    plot_named(axes, x, ratios, [label("laplace")])
     axes.set_ylabel(r"$\varepsilon$ over the exact $\varepsilon$ for the family")

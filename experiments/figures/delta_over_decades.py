@@ -37,12 +37,12 @@ def draw(data: Mapping[str, Any]) -> Figure:
     game = data["specification"]
     with paper_figure(2, width=7.4, height=3.3) as (figure, (decades, slack)):
         for index, name in enumerate(SHOWN):
-            decades.plot(curves[name], deltas, label=label(name), **promised(index))
+            decades.plot(curves[name], deltas, label=label(name), **promised(index, name))
         decades.set(yscale="log", ylim=(deltas[-1], 1.0))
         decades.set(xlim=(0.0, max(max(curves[name]) for name in SHOWN)), xlabel=r"$\varepsilon$")
         decades.set_ylabel(r"$\delta(\varepsilon)$")
         slack.set(xscale="log", xlim=(0.1, deltas[-1]), ylim=(0.9, 1.8))
-        draw_slack(slack, deltas, curves, SHOWN)
+        draw_slack(slack, deltas, curves)
         figure.suptitle(each_of(game["epsilon"], game["rounds"]), fontsize="medium")
         slack.set_xlabel(r"$\delta$")
         legend(figure, columns=3)

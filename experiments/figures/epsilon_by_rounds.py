@@ -51,8 +51,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
         slack.yaxis.set_major_locator(FixedLocator([1.0, 1.2, 1.5, 2.0]))
         slack.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         slack.yaxis.set_minor_locator(NullLocator())
-        draw_slack(slack, rounds, curves, SHOWN)
-        slack.plot(rounds, np.array(curves["basic"]) / curves[EXACT], **promised(0))
+        draw_slack(slack, rounds, curves)
+        slack.plot(rounds, np.array(curves["basic"]) / curves[EXACT], **promised(0, "basic"))
         slack.text(90, 1.93, "basic", fontsize=7)
         slack.set_xlabel(r"rounds $k$")
         each = rf"rounds of $\varepsilon_0 = {game['epsilon']:g}$ each"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from experiments.filter_trial.odometers import published, reading
 from simulator.analysis.plots import legend, paper_figure
@@ -51,7 +52,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     exact = np.array(data["exact"])
     with paper_figure(panels=2) as (figure, (left, right)):
         for index, (name, read) in enumerate(data["readings"].items()):
-            left.plot(data["rounds"], np.array(read) / exact, label=name, **promised(index))
+            left.plot(data["rounds"], np.array(read) / exact, label=name, **promised(index, name))
         if s["rounds"] in s["ends"]:
             factor = data["factors"][s["ends"].index(s["rounds"])]
             basic = s["epsilon"] * np.array(data["rounds"]) / exact  # sound in any case
@@ -59,10 +60,12 @@ def draw(data: Mapping[str, Any]) -> Figure:
             left.plot(data["rounds"], least, label="least sound", color="#0072B2", linewidth=1.6)
         left.set(xscale="log", xlabel="rounds", ylabel=r"reading over the exact $\varepsilon$")
         left.set(xlim=(1, s["rounds"]), ylim=(0.98, 1.62))
-        percent = 100.0 * (np.array(data["factors"]) - 1.0)
-        right.plot(s["ends"], percent, label=r"cost in $\varepsilon$ (%)", **measured(0))
-        right.plot(s["ends"], data["in_delta"], label=r"cost in $\delta$ (factor)", **measured(1))
-        right.set(xscale="log", xlabel="last round", ylabel="cost of any stopping time")
-        right.set(xlim=(min(s["ends"]), max(s["ends"])), ylim=(0.0, None))
+        right.plot(s["ends"], data["factors"], label=r"in $\varepsilon$", **measured(0))
+        right.plot(s["ends"], data["in_delta"], label=r"in $\delta$", **measured(1))
+        right.set(xscale="log", xlabel="last round", ylabel="cost of stopping, as a factor")
+        right.set(xlim=(min(s["ends"]), max(s["ends"])), yscale="log", ylim=(0.95, None))
+        right.yaxis.set_major_locator(FixedLocator([1.0, 2.0, 5.0, 10.0, 20.0]))
+        right.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        right.yaxis.set_minor_locator(NullLocator())
         legend(figure, 4)
         return figure

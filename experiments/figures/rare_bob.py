@@ -54,7 +54,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     spread = np.abs(np.array([found.lower, found.upper]) - found.value)
     with paper_figure(1, width=5.0, height=3.6) as (figure, axes):
         for index, name in enumerate(SHOWN):
-            axes.plot(bounds[name], deltas, label=label(name), **promised(index))
+            axes.plot(bounds[name], deltas, label=label(name), **promised(index, name))
         style = measured(0) | {"linestyle": "none"}
         axes.errorbar(
             found.at, found.value, spread,

@@ -69,8 +69,10 @@ def draw(data: Mapping[str, Any]) -> Figure:
     exact = curve(study.filter(lambda point: point.quantity.startswith("exact")))
     epsilon = parse_guarantee(game["family"]).pure_epsilon
     with paper_figure(1, width=5.4, height=3.8) as (figure, axes):
-        axes.plot(exact.at, data["azuma"], label="Azuma, tight drift", **promised(1))
-        axes.plot(exact.at, exact.value, label="randomized response, exact", **promised(0))
+        axes.plot(exact.at, data["azuma"], label="Azuma, tight drift",
+                  **promised(1, "Azuma, tight drift"))  # fmt: skip
+        axes.plot(exact.at, exact.value, label="exact, randomized response",
+                  **promised(0, "exact, randomized response"))  # fmt: skip
         for index, name in enumerate(game["largest"]):
             tail = curve(tails.filter(adversary=name))
             spread = np.abs(np.array([tail.lower, tail.upper]) - tail.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -137,4 +138,5 @@ def _draw_rows(axes: Axes, rows: list[Mapping[str, Any]], delta: str) -> None:
         shown = [np.nan if point is None else point for point in points]
         axes.plot(shown, places + offset, linestyle="none", markersize=4, **look)
     axes.set(xscale="log", ylim=(-0.6, len(rows) - 0.4))
-    axes.set_yticks(places, [row["name"] for row in rows], fontsize=6)
+    names = [textwrap.fill(row["name"], 24) for row in rows]
+    axes.set_yticks(places, names, fontsize="small")

@@ -86,7 +86,7 @@ def by_reports(study: Study) -> tuple[list[int], dict[str, list[float]]]:
 def _draw_many(axes: Axes, data: Mapping[str, Any]) -> None:
     (reports, curves), game = by_reports(data["study"]), data["specification"]
     for index, name in enumerate((SUMMED, CLOSED)):
-        axes.plot(reports, curves[name], label=label(name), **promised(index))
+        axes.plot(reports, curves[name], label=label(name), **promised(index, name))
     marks = spaced_marks(np.array(reports), 0, logarithmic=True)
     axes.plot(reports, curves[RESPONSE], label=named(2), markevery=marks, **measured(0))
     axes.axhline(game["epsilon"], color="0.6", linewidth=0.6, zorder=0)
@@ -101,7 +101,7 @@ def _draw_many(axes: Axes, data: Mapping[str, Any]) -> None:
 
 def _draw_few(axes: Axes, data: Mapping[str, Any]) -> None:
     clones = curve(data["study"].filter(lambda point: "delta(" in point.quantity))
-    axes.plot(clones.at, clones.value, label=label(SUMMED), **promised(0))
+    axes.plot(clones.at, clones.value, label=label(SUMMED), **promised(0, SUMMED))
     for index, (values, deltas) in enumerate(data["exact"].items()):
         marks = spaced_marks(np.array(clones.at), index)
         axes.plot(clones.at, deltas, label=named(values), markevery=marks, **measured(index))

@@ -42,7 +42,6 @@ DRAWN = (
 """The bounds on the divergence that are drawn if they apply."""
 TAILS = ("bounded-range-azuma", "advanced-tight-mean", "zcdp-bun-steinke")
 """The bound on the tail that is drawn: the first that applies."""
-DASHES = {label(name): index for index, name in enumerate(dict.fromkeys((*DRAWN, *TAILS)))}
 POINTS, FEW, FINE = 160, 40, 320
 PASSED = 1e-3
 """The probability that the loss exceeds the envelope after a round, at most."""
@@ -190,7 +189,7 @@ def _draw_tails(axes: Axes, result: Drawable, confidence: float, labels: Sequenc
         else result.tail_band(thresholds, b, confidence)
         for b in result.sample
     }
-    plot_tails(axes, thresholds, bands, promised, floor=_floor(result, bands), dashes=DASHES)
+    plot_tails(axes, thresholds, bands, promised, floor=_floor(result, bands))
     axes.set_xlim(left=0.0)
     axes.set_ylabel(r"$\Pr[\pm L > t]$")
 
@@ -212,7 +211,7 @@ def _draw_divergence(
         else result.delta_band(epsilons, b, confidence)
         for b in result.sample
     }
-    plot_divergence(axes, epsilons, bands, promised, floor=_floor(result, bands), dashes=DASHES)
+    plot_divergence(axes, epsilons, bands, promised, floor=_floor(result, bands))
 
 
 def _point_by_point(
@@ -261,7 +260,6 @@ def _draw_along(axes: Axes, result: Drawable, confidence: float, labels: Sequenc
         },
         _envelope(result),
         paths=[np.where(np.isfinite(path), path, np.nan) for path in paths[:PATHS]],
-        first=len(DASHES),
         ylabel=f"{'-' if experiment else ''}loss so far, {labels[experiment]}{_finite(result)}",
     )  # fmt: skip
 

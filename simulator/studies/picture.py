@@ -211,7 +211,13 @@ def draw_bounds(axes: Axes, points: Sequence[Point], x: str) -> None:
         text = label(Quantity.parse(key[0]).name)
         text = ", ".join([text, *(worded(*pair) for pair in zip(names, key[1:]))])
         lone: dict[str, Any] = {"marker": "_", "markersize": 10} if len(at) == 1 else {}
-        axes.plot(list(at), list(at.values()), label=text, **promised(len(drawn)), **lone)
+        axes.plot(
+            list(at),
+            list(at.values()),
+            label=text,
+            **promised(len(drawn), text if len(games) == 1 else ""),
+            **lone,
+        )
         drawn.append((key, at))
 
 

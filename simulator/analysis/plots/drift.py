@@ -19,7 +19,6 @@ def plot_drift(
     envelope: Mapping[str, ArrayLike] | None = None,
     *,
     paths: Sequence[ArrayLike] = (),
-    first: int = 0,
     ylabel: str = "accumulated privacy loss",
 ) -> None:
     """Draw the loss along the rounds: its mean, its spread, and an upper envelope.
@@ -31,7 +30,6 @@ def plot_drift(
     spreads : by name (as "central 95%"), lower and upper of shape (k,); widest first.
     envelope : by name, curves of shape (k,) that the loss passes with small probability.
     paths : single trials, each of shape (k,), drawn thin under one name.
-    first : the look of the first envelope, where another panel has bounds.
     ylabel : what is drawn, when it is the loss of each round and not their sum.
 
     Raises :class:`InvalidInput` for shapes that do not go together.
@@ -54,9 +52,9 @@ def plot_drift(
         axes.plot(x, y, color="0.35", linewidth=0.35, zorder=2, label=name)
     x, y = curves("mean", rounds, mean)
     axes.plot(x, y, label="mean", color=look["color"], linewidth=1.4, zorder=3)
-    for index, (name, curve) in enumerate((envelope or {}).items(), first):
+    for index, (name, curve) in enumerate((envelope or {}).items()):
         x, y = curves(name, rounds, curve)
-        axes.plot(x, y, label=name, **promised(index))
+        axes.plot(x, y, label=name, **promised(index, name))
     axes.set_xlim(*limits(rounds))
     axes.set(xlabel="rounds played", ylabel=ylabel)
 

@@ -47,7 +47,6 @@ def plot_tails(
     bounds: Mapping[str, TailCurve] | None = None,
     *,
     floor: float | None = None,
-    dashes: Mapping[str, int] | None = None,
 ) -> None:
     """Draw Pr[L > t] on a logarithmic axis, one curve an adversary, against bounds on it.
 
@@ -58,13 +57,12 @@ def plot_tails(
         no estimate to draw: arrows point down from the upper ends.
     bounds : by name, curves of the tail. Where a bound reaches 0 it drops out.
     floor : the least probability shown; by default half a decade below the least measured one.
-    dashes : by a bound's name, which dashes it has, where several panels share a legend.
 
     Raises :class:`InvalidInput` for a bound or a band of δ(ε), and for shapes that do not go
     together.
     """
     _require(tails, bounds or {}, TailCurve, "epsilons", "plot_divergence")
-    _draw_falling(axes, thresholds, tails, bounds or {}, floor=floor, dashes=dashes)
+    _draw_falling(axes, thresholds, tails, bounds or {}, floor=floor)
     axes.set(xlabel=r"threshold $t$", ylabel=r"$\Pr[L > t]$")
 
 
@@ -75,7 +73,6 @@ def plot_divergence(
     bounds: Mapping[str, DivergenceCurve] | None = None,
     *,
     floor: float | None = None,
-    dashes: Mapping[str, int] | None = None,
 ) -> None:
     """Draw δ(ε) on a logarithmic axis, one curve an adversary, against bounds on it.
 
@@ -84,13 +81,13 @@ def plot_divergence(
     epsilons : shape (n,), increasing; the ε at which δ was measured.
     divergences : by adversary, value, lower and upper of shape (n,), drawn as tails are.
     bounds : by name, curves of the divergence. Where a bound reaches 0 it drops out.
-    floor, dashes : as for tails.
+    floor : as for tails.
 
     Raises :class:`InvalidInput` for a bound or a band of a tail, and for shapes that do not go
     together.
     """
     _require(divergences, bounds or {}, DivergenceCurve, "thresholds", "plot_tails")
-    _draw_falling(axes, epsilons, divergences, bounds or {}, floor=floor, dashes=dashes)
+    _draw_falling(axes, epsilons, divergences, bounds or {}, floor=floor)
     axes.set(xlabel=r"$\varepsilon$", ylabel=r"$\delta(\varepsilon)$")
 
 
@@ -119,12 +116,11 @@ def _draw_falling(
     bounds: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
     floor: float | None,
-    dashes: Mapping[str, int] | None,
 ) -> None:
     floor = floor or _floor(bands)
     for index, (name, curve) in enumerate(bounds.items()):
         x, y = curves(name, *curve)
-        look = promised(index if dashes is None else dashes[name])
+        look = promised(index, name)
         # a logarithmic axis has no 0: the curve leaves it below the floor
         axes.plot(x, np.maximum(y, floor * 1e-3), label=name, **look)
     for index, (name, band) in enumerate(bands.items()):

@@ -18,7 +18,6 @@ def plot_named(
     x: Sequence[float],
     curves: Mapping[str, Sequence[float | None]],
     emphasised: Sequence[str] = (),
-    places: Mapping[str, int] | None = None,
 ) -> None:
     """Draw each curve and its name to the right of where it ends, names pushed apart.
 
@@ -27,12 +26,11 @@ def plot_named(
     x : shape (n,), the same for all curves.
     curves : by name, shape (n,); None where there is nothing to draw.
     emphasised : curves drawn thick.
-    places : by name, which of the looks of bounds it has, where another panel has the same bounds.
 
     Call it when the panel's limits and scales are set.
     """
     ends = {}
-    looks = {name: promised((places or {}).get(name, i)) for i, name in enumerate(curves)}
+    looks = {name: promised(i, name) for i, name in enumerate(curves)}
     for name, y in curves.items():
         values = np.array(y, dtype=np.float64)
         axes.plot(x, values, linewidth=1.8 if name in emphasised else 0.9, **looks[name])
@@ -51,6 +49,7 @@ def plot_named(
                 "arrowstyle": "-",
                 "linewidth": 0.4,
                 "color": looks[name]["color"],
+                "linestyle": looks[name]["linestyle"],
                 "relpos": (0.0, 0.5),
                 "shrinkA": 1,
                 "shrinkB": 1,

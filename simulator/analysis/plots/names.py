@@ -1,42 +1,51 @@
-"""Bounds and games as they are named in a figure."""
+"""Bounds and games as they are named in a figure, and which of the looks of bounds each has."""
 
 from __future__ import annotations
 
 LABELS = {
+    "kairouz-oh-viswanath-3.3": "exact, randomized response",
     "basic": "basic",
     "advanced": "advanced (Theorem 3.20)",
     "advanced-tight-mean": "advanced, tight mean",
-    "freedman": "Freedman",
     "kairouz-oh-viswanath-3.5": "Kairouz–Oh–Viswanath 3.5",
-    "kairouz-oh-viswanath-3.3": "exact, randomized response",
-    "zcdp-bun-steinke": "zCDP, Bun–Steinke",
     "zcdp-canonne-kamath-steinke": "zCDP, Canonne–Kamath–Steinke",
-    "rdp-mironov": "RDP, Mironov",
+    "laplace": "exact, Laplace",
     "rdp-canonne-kamath-steinke": "RDP, Canonne–Kamath–Steinke",
     "gdp": "Gaussian that dominates",
+    "bounded-range-azuma": "bounded range, Azuma",
+    "freedman": "Freedman",
+    "zcdp-bun-steinke": "zCDP, Bun–Steinke",
+    "rdp-mironov": "RDP, Mironov",
     "gdp-clt": "central limit (approximation)",
-    "corollary-3.21": "Corollary 3.21",
-    "laplace": "exact, Laplace",
-    "amplified-by-sampling": "amplified, then composed",
+    "analytic-gaussian": "exact, Gaussian",
+    "dominating-pairs": "dominating pairs, composed",
     "dominating-both-directions": "dominating pair, composed",
+    "any-direction": "dominating pair, any direction",
+    "one-direction": "dominating pair, one direction",
+    "amplified-by-sampling": "amplified, then composed",
     "clones-closed-form": "clones, closed form",
     "clones-numerical": "clones, summed",
     "shuffled-randomized-response": "exact, shuffled randomized response",
-    "analytic-gaussian": "exact, Gaussian",
     "gaussian-in-zcdp": "Gaussian in zCDP",
-    "dominating-pairs": "dominating pairs, composed",
-    "any-direction": "dominating pair, any direction",
-    "one-direction": "dominating pair, one direction",
-    "bounded-range-azuma": "bounded range, Azuma",
     "bounded-range-non-adaptive": "bounded range, not adaptive",
     "bounded-range-adaptive": "bounded range, adaptive",
     "murtagh-vadhan": "Murtagh–Vadhan",
     "murtagh-vadhan-rounded": "Murtagh–Vadhan, rounded",
+    "corollary-3.21": "Corollary 3.21",
     "privacy-loss-distribution": "privacy loss, composed",
 }
+"""By registered name. A bound has one look in all figures: that of its place here, so that those
+that are often drawn together come first and have colours of their own."""
+
+TAILS = {
+    "Azuma, tight drift": "advanced-tight-mean",
+    "Azuma, drift of Lemma 7": "advanced",
+    "basic composition": "basic",
+}
+"""Other names of bounds, where the tail is drawn and not the divergence."""
 
 
-EXACT = "exact, "
+EXACT, UPPER = "exact, ", "upper bound, "
 
 
 def label(name: str, kind: str = "exact") -> str:
@@ -46,5 +55,24 @@ def label(name: str, kind: str = "exact") -> str:
     """
     found = LABELS.get(name, name.replace("-", " "))
     if kind != "exact" and found.startswith(EXACT):
-        return f"upper bound, {found.removeprefix(EXACT)}"
+        return UPPER + found.removeprefix(EXACT)
     return found
+
+
+def place_of(name: str) -> int | None:
+    """The place of a bound in the table, by its registered name or by that of a figure, or None.
+
+    What follows the name after a comma is a remark.
+    """
+    parts = name.removeprefix(UPPER).split(", ")
+    for count in range(len(parts), 0, -1):
+        start = ", ".join(parts[:count])
+        found = _PLACES.get(start, _PLACES.get(EXACT + start if name.startswith(UPPER) else start))
+        if found is not None:
+            return found
+    return None
+
+
+_PLACES = {name: place for place, name in enumerate(LABELS)}
+_PLACES |= {text: _PLACES[name] for name, text in LABELS.items()}
+_PLACES |= {text: _PLACES[name] for text, name in TAILS.items()}

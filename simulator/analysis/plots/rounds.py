@@ -36,7 +36,7 @@ def plot_epsilon_against_rounds(
     """
     for index, (name, epsilons) in enumerate(bounds.items()):
         x, y = curves(name, rounds, epsilons)
-        axes.plot(x, y, label=name, **promised(index))
+        axes.plot(x, y, label=name, **promised(index, name))
     for index, (name, (at, band)) in enumerate((points or {}).items()):
         x, value, lower, upper = curves(name, at, band.value, band.lower, band.upper)
         look, seen = measured(index), value > 0.0

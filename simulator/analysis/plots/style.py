@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from simulator.analysis.plots.names import place_of
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import require_target, write_bytes
@@ -27,10 +28,10 @@ _COLUMN_WIDTH = 3.4
 _HEIGHT = 2.9
 
 # Okabe and Ito's palette (2008), which colour-blind readers can distinguish, without its yellow.
-# With seven colours and nine markers no two of sixty-three series look alike. Bounds are dark: five
-# colours and six dashes are thirty looks.
+# With seven colours and nine markers no two of sixty-three series look alike. Bounds are dark:
+# seven colours and six dashes are forty-two looks.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
-_DARK = ("black", "#9B1C1C", "#4527A0", "#7A5200", "#00696B")
+_DARK = ("black", "#7A5200", "#9B1C1C", "#4527A0", "#00696B", "#8E2464", "#33691E")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _DASHES = (
     "solid",
@@ -77,8 +78,14 @@ def measured(index: int) -> dict[str, Any]:
     }
 
 
-def promised(index: int) -> dict[str, Any]:
-    """Return the style of the ``index``-th bound: a dark colour and dashes, without markers."""
+def promised(index: int, name: str = "") -> dict[str, Any]:
+    """Return the style of a bound: a dark colour and dashes, without markers.
+
+    A registered bound has the same in all figures, by its name or its label there; a curve of
+    another name, or of none, that of the ``index``.
+    """
+    place = place_of(name)
+    index = index if place is None else place
     dashes = _DASHES[index % len(_DASHES)]
     return {"color": _DARK[index % len(_DARK)], "linestyle": dashes, "zorder": 2}
 

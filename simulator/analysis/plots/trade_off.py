@@ -46,7 +46,7 @@ def plot_trade_off(
     )
     for index, (name, (type_1, type_2)) in enumerate((references or {}).items()):
         x, y = curves(name, type_1, type_2)
-        axes.plot(x, y, label=name, **promised(index))
+        axes.plot(x, y, label=name, **promised(index, name))
     for index, (name, (type_1, band)) in enumerate(measured_curves.items()):
         x, value, lower, upper = curves(name, type_1, band.value, band.lower, band.upper)
         look = measured(index)

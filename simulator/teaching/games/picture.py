@@ -63,7 +63,7 @@ def _styles(rows: Sequence[GameRow]) -> dict[Series, dict[str, Any]]:
         if (row.kind, row.what) not in listed:
             listed.append((row.kind, row.what))
     return {series: measured(i) for i, series in enumerate(drawn)} | {
-        series: promised(i) for i, series in enumerate(stated)
+        series: promised(i, series[1]) for i, series in enumerate(stated)
     }
 
 

@@ -21,9 +21,11 @@ from simulator.analysis.plots import (
     plot_trade_off,
     save,
 )
+from simulator.analysis.plots.names import LABELS, label
 from simulator.analysis.plots.style import measured, promised, spaced_marks
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
+from simulator.theory.bounds.registry import all_bounds
 
 X = np.linspace(0.0, 4.0, 21)
 FALLING = np.exp(-X)
@@ -276,3 +278,17 @@ def test_a_rare_event_is_drawn_with_its_intervals():
         assert axes.get_ylim()[0] == pytest.approx(5e-10 / 3.0)  # no empty decades below
     with paper_figure() as (_, axes), pytest.raises(InvalidInput, match="no estimate is above 0"):
         plot_rare(axes, [1.0], {"tail": [missed]}, 1.0)
+
+
+def test_a_bound_has_one_look_in_all_figures() -> None:
+    looks = {name: promised(5, name) for name in LABELS}
+    assert len({(str(each["color"]), str(each["linestyle"])) for each in looks.values()}) == len(
+        looks
+    )
+    for name, look in looks.items():
+        assert promised(0, label(name)) == look
+        assert promised(0, label(name, "upper")) == look
+        assert promised(0, f"{label(name)}, passed by 1 in 1000") == look
+    assert promised(0, "Azuma, tight drift") == looks["advanced-tight-mean"]
+    assert promised(3, "a curve of one's own") == promised(3)
+    assert {bound.name for bound in all_bounds()} <= set(LABELS)
