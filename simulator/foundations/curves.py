@@ -220,3 +220,8 @@ def _shown(entry: Any) -> str:
     if isinstance(entry, float):
         return "" if np.isnan(entry) else f"{entry:.4g}"
     return escape(str(entry))
+
+
+def spans_decades(low: float, high: float) -> bool:
+    """Whether a range of positive numbers is drawn on a logarithmic axis: a factor of 30."""
+    return 0.0 < 30.0 * low <= high

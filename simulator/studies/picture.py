@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +71,7 @@ def picture(
     fit: bool = False,
     title: str | None = None,
     size: tuple[float, float] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw a quantity along ``x``, one colour per ``hue``: values, and bands between their ends.
 
@@ -84,8 +85,9 @@ def picture(
     fit : whether to add the exponent of growth to the legend, where x is "rounds".
     title : by default what all points have in common.
     size : of the figure, in inches.
+    labels : other names of values of ``hue`` in the legend.
 
-    Raises InvalidInput where there is nothing to draw.
+    Raises InvalidInput where there is nothing to draw, and for a label of no series.
     """
     if x not in ALONG or hue not in COLUMNS:
         raise InvalidInput(
@@ -109,9 +111,15 @@ def picture(
         ):
             varying.append("metadata")  # two adversaries of one name
         found = series_of(drawn, (hue, *varying), x)
-        looks = looks_of([names[0] for names, _ in found])
+        hues = [str(names[0]) for names, _ in found]
+        for name in labels or {}:
+            if name not in hues:
+                raise InvalidInput(f"no series {name!r} to label{did_you_mean(name, hues)}")
+        looks = looks_of(hues)
         for look, (names, series) in zip(looks, found):
-            text = ", ".join(worded(*pair) for pair in zip((hue, *varying), names))
+            parts = [worded(*pair) for pair in zip((hue, *varying), names)]
+            parts[0] = (labels or {}).get(str(names[0]), parts[0])
+            text = ", ".join(parts)
             if fit and x == "rounds" and (exponent := growth(series)) is not None:
                 text += f": {exponent}"
             draw_series(axes, series, x, look, text)

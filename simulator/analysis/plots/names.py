@@ -15,13 +15,13 @@ LABELS = {
     "bounded-range-azuma": "bounded range, Azuma",
     "freedman": "Freedman",
     "zcdp-bun-steinke": "zCDP, Bun–Steinke",
-    "rdp-mironov": "RDP, Mironov",
+    "privacy-loss-distribution": "privacy loss, composed",
     "gdp-clt": "central limit (approximation)",
-    "analytic-gaussian": "exact, Gaussian",
+    "one-direction": "dominating pair, one direction",
     "dominating-pairs": "dominating pairs, composed",
     "dominating-both-directions": "dominating pair, composed",
     "any-direction": "dominating pair, any direction",
-    "one-direction": "dominating pair, one direction",
+    "analytic-gaussian": "exact, Gaussian",
     "amplified-by-sampling": "amplified, then composed",
     "clones-closed-form": "clones, closed form",
     "clones-numerical": "clones, summed",
@@ -32,10 +32,10 @@ LABELS = {
     "murtagh-vadhan": "Murtagh–Vadhan",
     "murtagh-vadhan-rounded": "Murtagh–Vadhan, rounded",
     "corollary-3.21": "Corollary 3.21",
-    "privacy-loss-distribution": "privacy loss, composed",
+    "rdp-mironov": "RDP, Mironov",
 }
 """By registered name. A bound has one look in all figures: that of its place here, so that those
-that are often drawn together come first and have colours of their own."""
+that are often drawn together come first and have colours of their own, and exact ones are solid."""
 
 TAILS = {
     "Azuma, tight drift": "advanced-tight-mean",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -10,9 +11,11 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from simulator.analysis.plots.style import curves, limits, measured, promised, spaced_marks
+from simulator.foundations.curves import spans_decades
 from simulator.foundations.errors import InvalidInput
 
-_SHADES = ("0.80", "0.93", "0.87", "0.97", "0.83")
+_SHADES = ("#F3EBCF", "#DCE6F2", "#E8E0EE", "0.90")
+_KNOWN = {"holds": "#DDEBDD", "holds, not tight": "#EDF5E4", "fails as printed": "#F6DDD6"}
 _DECADES = 100.0
 
 
@@ -39,9 +42,14 @@ def plot_sweep(
     x, y, bound = curves(knob, values, attained, claimed)
     if not verdicts:
         raise InvalidInput("a sweep without a verdict has nothing to draw")
-    shades = {name: _SHADES[i % len(_SHADES)] for i, name in enumerate(_named(verdicts))}
+    others = [name for name in _named(verdicts) if name not in _KNOWN]
+    shades = _KNOWN | {name: _SHADES[i % len(_SHADES)] for i, name in enumerate(others)}
     left, right = limits(x)
-    flips = [(before[1] + after[0]) / 2.0 for before, after in pairwise(verdicts)]
+    logarithmic = spans_decades(left, right)
+    flips = [
+        math.sqrt(before[1] * after[0]) if logarithmic else (before[1] + after[0]) / 2.0
+        for before, after in pairwise(verdicts)
+    ]
     for (first, last, name), start, stop in zip(verdicts, [left, *flips], [*flips, right]):
         label = f"{name}: {first:.6g} to {last:.6g}"
         axes.axvspan(start, stop, color=shades[name], linewidth=0, zorder=0, label=label)
@@ -49,12 +57,13 @@ def plot_sweep(
         axes.axvline(flip, color="0.35", linewidth=0.6, zorder=1)
     known = np.isfinite(y)
     if known.any():
-        marks = spaced_marks(x[known], 0)  # evenly, as many points are near a change
+        marks = spaced_marks(x[known], 0, logarithmic)  # evenly, as many points are near a change
         axes.plot(x[known], y[known], label="measured", markevery=marks, **measured(0))
     if np.isfinite(bound).any():
         axes.plot(x, bound, label="claimed", **promised(0))
     _scale(axes, np.concatenate([y, bound]))
-    axes.set(xlim=(left, right), xlabel=knob)
+    axes.set(xlim=(left, right), xlabel=knob, xscale="log" if logarithmic else "linear")
+    axes.set_ylabel("what the claim is about" if known.any() else "")
 
 
 def _named(verdicts: Sequence[tuple[float, float, str]]) -> list[str]:

@@ -128,8 +128,6 @@ def bounds(
         raise click.UsageError("give --delta or --epsilon, not both")
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
-    if plot is not None and len(rounds or ()) > 1:
-        raise click.UsageError("--plot draws one composition: give one number to --rounds")
     how: dict[str, Any] = {"names": names, "tolerance": tolerance}
     if event is not None:
         if mechanisms or rounds is not None:
@@ -141,7 +139,7 @@ def bounds(
         raise click.UsageError("give a mechanism, as laplace:0.1, or --event FILE")
     else:
         games = grid(mechanisms, rounds)
-        if plot is not None and any(each.mechanism.estimated for each in games[0]):
+        if plot is not None and any(each.mechanism.estimated for game in games for each in game):
             raise click.UsageError(f"--plot draws no estimates, as of {games[0][0].term.name}")
         compositions = [composite(played, how) for played in games]
     at = "delta" if epsilon is None else "epsilon"
@@ -151,7 +149,8 @@ def bounds(
         for point, question in questions(delta, epsilon)
     ]
     if plot is not None:
-        draw(compositions[0], answers[0].rows, plot)
+        along = [each for each in answers if each.point == answers[0].point]
+        draw(along, plot)
     if as_json:
         full = len(answers) > 1
         print_json({"bounds": [row for each in answers for row in each.as_dicts(full=full)]})
@@ -288,22 +287,34 @@ def two_games(answers: GridPoint) -> str:
     )
 
 
-def draw(drawn: Composite, rows: Sequence[Row], path: Path) -> None:
-    """Draw epsilon against delta for every row, into a file."""
+def draw(along: Sequence[GridPoint], path: Path) -> None:
+    """Draw epsilon against delta, or the answer against several numbers of rounds, into a file."""
     from simulator.analysis.plots import paper_figure, plot_bounds
     from simulator.analysis.plots.names import label
-    from simulator.analysis.plots.style import save_as
+    from simulator.analysis.plots.style import save_as, scientific
 
-    found = [
-        {row.name: row.answer.value for row in drawn.evaluate(delta=delta, epsilon=None)}
-        for delta in PICTURE_DELTAS
-    ]
+    first = along[0]
+    at: Sequence[float] = PICTURE_DELTAS
+    texts = {}
+    if len(along) == 1:
+        answers = [first.of.evaluate(delta=delta, epsilon=None) for delta in PICTURE_DELTAS]
+        title = f"composition of {first.of.what}"
+    else:
+        along = sorted(along, key=lambda each: each.of.rounds or 0)
+        at, answers = [float(each.of.rounds or 0) for each in along], [each.rows for each in along]
+        title = first.of.what.partition(" ")[2]  # without the number of rounds
+        symbol = {"delta": r"\delta", "epsilon": r"\varepsilon"}
+        point = scientific(first.point) if first.point < 0.01 else f"{first.point:g}"
+        ylabel = f"${symbol[first.wanted]}$ at ${symbol[first.at]} = {point}$"
+        texts = {"xlabel": "rounds", "ylabel": ylabel}
+    found = [{row.name: row.answer.value for row in each} for each in answers]
+    rows = list({row.name: row for each in along for row in each.rows}.values())
     curves = {
         label(row.name, row.kind): [each.get(row.name, math.nan) for each in found] for row in rows
     }
     tightest_first = dict(sorted(curves.items(), key=lambda item: item[1][-1]))
     with paper_figure(width=6.2, height=3.6) as (figure, axes):
         exact = [label(row.name) for row in rows if row.kind == "exact"]
-        plot_bounds(axes, PICTURE_DELTAS, tightest_first, exact)
-        axes.set_title(f"composition of {drawn.what}")
+        plot_bounds(axes, at, tightest_first, exact, **texts)
+        axes.set_title(title)
         save_as(figure, path)

@@ -30,6 +30,9 @@ from simulator.foundations.wording import count_of
     help="Epsilon, delta, tail, or one quantity.  [default: epsilon]",
 )
 @click.option("--group", metavar="NAME", help="What has a colour each.  [default: adversary]")
+@click.option(
+    "--labels", metavar="NAME=TEXT,...", help="Other names of the groups, as 'basic=my bound'."
+)
 @click.option("--fit", is_flag=True, help="Add the exponent of growth with the rounds.")
 def plot_study(
     *,
@@ -40,6 +43,7 @@ def plot_study(
     x: str | None,
     y: str | None,
     group: str | None,
+    labels: str | None,
     fit: bool,
 ) -> None:
     r"""Draw the table of a study: a quantity along the rounds, with the study's bounds.
@@ -55,6 +59,10 @@ def plot_study(
     from simulator.studies import Study
     from simulator.studies.points import latest
 
+    texts = dict(part.partition("=")[::2] for part in labels.split(",")) if labels else {}
+    if any(not text.strip() for text in texts.values()):
+        raise click.UsageError(f"--labels takes NAME=TEXT,..., not {labels!r}")
+    texts = {name.strip(): text.strip() for name, text in texts.items()}
     target = drawable(Path(table).with_suffix(".png")) if out is None else out
     named = {"x": x, "y": y, "hue": group}
     chosen = {name: value for name, value in named.items() if value is not None}
@@ -62,4 +70,4 @@ def plot_study(
     if older := len(study) - len(latest(study)):
         lines = f"{count_of(older, 'line')} of adversaries before their code changed"
         note(f"{table}: not drawn: {lines}")
-    say(save_as(study.plot(**chosen, fit=fit, title=title, size=size), target))
+    say(save_as(study.plot(**chosen, fit=fit, title=title, size=size, labels=texts), target))

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from simulator.foundations.curves import spans_decades
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import instance
 from simulator.teaching.claims.model import Claim, Finding
@@ -30,9 +31,10 @@ class Stretch:
 def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) -> list[Stretch]:
     """Check the claim at ``points`` values of one number, and bisect to where its verdict changes.
 
-    Returns the stretches of one verdict in ascending order; the verdict changes between them,
-    to a millionth of the whole range, or from one whole number to the next. A stretch shorter than
-    the distance of two points may be missed.
+    Returns the stretches of one verdict in ascending order; the verdict changes between them, to a
+    millionth of the whole range, or from one whole number to the next. A stretch shorter than the
+    distance of two points may be missed. Where the range spans decades the points are evenly spaced
+    on a logarithmic axis, and a change is found to a millionth of its value.
 
     Raises InvalidInput for a knob that is not a number, an empty range, or a value out of range.
     """
@@ -49,14 +51,17 @@ def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) ->
         checked[value] = claim.check(**{name: round(value) if whole else value})
         return value, checked[value]
 
-    places = np.linspace(low, high, points).tolist()
+    logarithmic = spans_decades(low, high)
+    spaced = np.geomspace if logarithmic else np.linspace
+    places = [low, *spaced(low, high, points).tolist()[1:-1], high]
     values: Sequence[float] = sorted({float(round(p)) for p in places}) if whole else places
     found = [at(value) for value in values]
     stretches = [Stretch(found[0][0], *found[0])]
     for here, end in pairwise(found):
         while here[1].verdict is not end[1].verdict:
             before, after = here, end
-            while after[0] - before[0] > (1.0 if whole else 1e-6 * (high - low)):
+            step = 1.0 if whole else 1e-6 * (before[0] if logarithmic else high - low)
+            while after[0] - before[0] > step:
                 between = (before[0] + after[0]) / 2.0
                 middle = at(float(math.floor(between)) if whole else between)
                 before, after = (

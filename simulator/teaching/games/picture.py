@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
+from simulator.foundations.curves import spans_decades
 from simulator.teaching.games.model import Variant
 from simulator.teaching.games.outcome import GameOutcome
 from simulator.teaching.games.rows import GameRow, RowKind
@@ -89,8 +91,10 @@ def _panel(
             axes.fill_between(xs, begins, upper, alpha=0.3, linewidth=0.0, color=style["color"])
         axes.plot(xs, middle, label=name, **style)
     xs = [value for value, _ in played]
-    if all(isinstance(x, int | float) and x > 0 for x in xs) and max(xs) >= 30 * min(xs):
+    if all(isinstance(x, int | float) for x in xs) and spans_decades(min(xs), max(xs)):
         axes.set_xscale("log")
+    elif all(isinstance(x, int) for x in xs):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _ends(row: GameRow) -> tuple[float, float, float]:

@@ -173,6 +173,8 @@ def test_a_study_is_drawn_and_compared(dpcompose, tmp_path):
         assert dpcompose(*run, "--seed", seed, "--out", path).code == 0
     assert dpcompose("plot-study", one, "--y", "delta", "--group", "family").code == 0
     assert (tmp_path / "one.png").stat().st_size > 10_000
+    labels = ("--labels", "fixed-worst-case=the worst, other=x")
+    assert "no series 'other' to label" in dpcompose("plot-study", one, "--y", "delta", *labels).err
     same = dpcompose("diff", one, two)
     assert (same.code, same.out) == (
         0,
