@@ -265,8 +265,8 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
             )
             for row, *same in answers.groups
         ],
-        right=(answers.wanted, "lower", "upper"),
-    )
+        right=(answers.wanted, "lower", "upper"), spare=("source", "who plays"),
+    )  # fmt: skip
     if line := two_games(answers):
         say(line)
 

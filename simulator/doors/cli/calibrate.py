@@ -181,4 +181,5 @@ def print_largest(target: Target, rounds: int, family: str, as_json: bool) -> No
             for row in found
         ],
         right=(parameter, "1 in"),
+        spare=("source",),
     )

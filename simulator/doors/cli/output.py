@@ -17,7 +17,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import click
 
@@ -67,6 +67,12 @@ def _with_option(message: str, argument: str) -> str:
     return option + rest if [option] in options and rest != message else message
 
 
+PIPED = 240
+"""The width of a table in a pipe or a file."""
+LEAST_NAME, LEAST_TEXT = 30, 10
+"""Characters that the first column and other columns of text keep."""
+
+
 def say(text: object = "", end: str = "\n") -> None:
     """Print a part of a command's result on standard output."""
     print(printable(str(text)), end=end, file=_results[-1] if _results else sys.stdout)
@@ -94,29 +100,63 @@ def strict(value: Any) -> Any:
 
 
 def print_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[str] = (),
+    spare: Sequence[str] = (),
 ) -> None:
-    """Print a title and rows of text; the columns named in ``right`` are aligned right."""
+    """Print a title and rows of text.
+
+    The columns named in ``right``, which are aligned right, are never broken; texts are, between
+    words, and those of the first column last of all. Of the columns named in ``spare`` as many as needed are left out of a
+    terminal that is too narrow, and named below.
+    """
     from rich.console import Console  # slow to import; JSON and --help do not need it
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console = Console(file=sys.__stdout__, highlight=False, markup=False)
-    if not console.is_terminal:  # a pipe or a file is as wide as the table
-        console.width = 240
+    cells = [dict(zip(columns, row)) for row in rows]
+    width, kept = terminal_width() or PIPED, list(columns)
+    natural = {name: max(map(len, [name, *(row[name] for row in cells)])) for name in columns}
+    for name in spare:
+        if width != PIPED and sum(natural[each] + 2 for each in kept) - 2 > width:
+            kept.remove(name)
+    widths = {name: natural[name] for name in kept}
+    least = {name: LEAST_TEXT for name in kept[1:] if name not in right} | {kept[0]: LEAST_NAME}
+    while sum(widths.values()) + 2 * (len(kept) - 1) > width:
+        room = {name: widths[name] - end for name, end in least.items() if widths[name] > end}
+        if not room:
+            break
+        texts = {name: left for name, left in room.items() if name != kept[0]} or room
+        widths[max(texts, key=lambda name: widths[name])] -= 1
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, columns_of in widths.items():
+        justify: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(name, justify=justify, overflow="fold", width=columns_of)
+    for row in cells:
+        table.add_row(*(row[name] for name in kept))
+    console = Console(
+        file=sys.__stdout__, highlight=False, markup=False, color_system=None,
+        width=sum(widths.values()) + 2 * len(widths),
+    )  # fmt: skip
     with console.capture() as drawn:  # rich would exit on a closed pipe
         console.print(table)
     say(title)
     say("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+    if len(kept) < len(columns):
+        left_out = ", ".join(name for name in columns if name not in kept)
+        say(f"({left_out}: in a wider window, or in a file)")
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal that results are printed to; None for a pipe or a file."""
+    there = sys.__stdout__ is not None and sys.__stdout__.isatty()
+    return shutil.get_terminal_size().columns if there else None
 
 
 def print_labelled(label: str, text: str) -> None:
     """Print a labelled text, wrapped if the output is a terminal."""
-    width = shutil.get_terminal_size().columns if sys.__stdout__ and sys.__stdout__.isatty() else 0
+    width = terminal_width()
     lines = textwrap.wrap(text, max(width - 13, 30)) if width else [text]
     for i, line in enumerate(lines or [""]):
         say(f"{'' if i else label:<11} {line}")

@@ -227,6 +227,7 @@ def show(summary: dict[str, Any], delta: float) -> None:
             ("bound", "kind", "epsilon", "source"),
             granted,
             right=("epsilon",),
+            spare=("source",),
         )
     else:
         say(f"No theorem grants an epsilon at delta = {number(delta)}")

@@ -69,16 +69,20 @@ class _Drawn:
 
         s, since = self.snapshot, time.monotonic() - self.at
         table = Table(box=None, pad_edge=False)
-        for column in ("widest intervals", "quantity", "value", "lower", "upper", "width"):
-            is_text = column in ("widest intervals", "quantity")
-            table.add_column(
-                column, justify="left" if is_text else "right", no_wrap=True, overflow="ellipsis"
-            )
+        rows = []
         for p in s.widest[:ROWS]:
             game = f"{p.adversary}  {p.family}  k={p.rounds}  b={p.experiment}"
             width = "" if math.isnan(p.relative_width) else f"{p.relative_width:.1%}"
-            cells = (game, p.quantity, number(p.value), number(p.lower), number(p.upper), width)
-            table.add_row(*(Text(printable(cell)) for cell in cells))
+            rows.append((game, p.quantity, *map(number, (p.value, p.lower, p.upper)), width))
+        columns = ("widest intervals", "quantity", "value", "lower", "upper", "width")
+        for place, column in enumerate(columns):  # names are cut where it is narrow, no numbers
+            least = max(len(row[place]) for row in [columns, *rows]) if place > 1 else None
+            table.add_column(
+                column, justify="right" if place > 1 else "left", no_wrap=True,
+                overflow="ellipsis", min_width=least,
+            )  # fmt: skip
+        for row in rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
         line = Table.grid(padding=(0, 2))
         line.add_row(ProgressBar(total=s.quantities, completed=s.done, width=30), s.times(since))
         return Group(Text(f"{self.title}: {s.counts}"), line, *([table] if s.widest else []))

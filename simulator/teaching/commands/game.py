@@ -89,6 +89,7 @@ def show(chosen: Variant, outcome: GameOutcome) -> None:
             ["what", "kind", "lower", "upper", "standing", "source"],
             [row_of(each) for each in outcome.judged if each.row.quantity == quantity],
             right=["lower", "upper"],
+            spare=["source"],
         )
     if outcome.error:
         say(f"the ends of plays are all true with probability {number(1.0 - outcome.error)}")
