@@ -109,8 +109,8 @@ def print_table(
     """Print a title and rows of text.
 
     The columns named in ``right``, which are aligned right, are never broken; texts are, between
-    words, and those of the first column last of all. Of the columns named in ``spare`` as many as needed are left out of a
-    terminal that is too narrow, and named below.
+    words, and those of the first column last of all. Of the columns named in ``spare`` as many as
+    needed are left out of a terminal that is too narrow, and named below.
     """
     from rich.console import Console  # slow to import; JSON and --help do not need it
     from rich.table import Table
