@@ -107,6 +107,15 @@ def test_the_root_has_the_names_of_a_first_program_and_the_namespaces():
     assert set(given) - {"__builtins__"} == set(simulator.__all__)
 
 
+def test_editors_complete_the_names_of_stubs():
+    """A stub hands out a name that it imports only as itself (PEP 484): editors complete those."""
+    stubs = sorted(Path(simulator.__file__).parent.rglob("*.pyi"))
+    nodes = [node for path in stubs for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    imported = [name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names]
+    assert len(imported) > 300
+    assert [name.name for name in imported if name.asname != name.name] == []
+
+
 def test_no_name_warns_that_has_not_moved():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,7 +1,18 @@
-from .estimation import Estimate
-from .rare import Covering, Guarded, RareEvent, Setting, Steered, Tilted, estimate_rare
-from .result import Result
-from .verification import Check, verify
+from .estimation import Estimate as Estimate
+from .rare import (
+    Covering as Covering,
+    Guarded as Guarded,
+    RareEvent as RareEvent,
+    Setting as Setting,
+    Steered as Steered,
+    Tilted as Tilted,
+    estimate_rare as estimate_rare,
+)
+from .result import Result as Result
+from .verification import (
+    Check as Check,
+    verify as verify,
+)
 
 __all__ = [
     "Check",

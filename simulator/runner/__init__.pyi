@@ -1,6 +1,15 @@
-from .lost import ClusterLost, WorkerLost
-from .merging import Merged, merge_folders
-from .partial_runs import StoredPart, simulate_part
+from .lost import (
+    ClusterLost as ClusterLost,
+    WorkerLost as WorkerLost,
+)
+from .merging import (
+    Merged as Merged,
+    merge_folders as merge_folders,
+)
+from .partial_runs import (
+    StoredPart as StoredPart,
+    simulate_part as simulate_part,
+)
 
 __all__ = [
     "ClusterLost",

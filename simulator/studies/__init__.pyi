@@ -1,13 +1,23 @@
-from .collecting import collect
-from .comparing import Comparison, compare
-from .picture import Growth, growth, picture
-from .points import Point
-from .quantities import Quantity
-from .report import report
-from .stopping import StoppingRule
-from .study import Study
-from .tasks import Task, grid
-from .watching import Snapshot
+from .collecting import collect as collect
+from .comparing import (
+    Comparison as Comparison,
+    compare as compare,
+)
+from .picture import (
+    Growth as Growth,
+    growth as growth,
+    picture as picture,
+)
+from .points import Point as Point
+from .quantities import Quantity as Quantity
+from .report import report as report
+from .stopping import StoppingRule as StoppingRule
+from .study import Study as Study
+from .tasks import (
+    Task as Task,
+    grid as grid,
+)
+from .watching import Snapshot as Snapshot
 
 __all__ = [
     "Comparison",

@@ -1,12 +1,24 @@
-from .choosing import Guarded, Tilted
-from .doob import StateGraph, enumerate_states
-from .events import estimate_rare
-from .methods import METHODS
-from .pilot import pilot_tilt
-from .question import Setting
-from .reading import Covering, RareEvent
-from .rehearsal import Rehearsals
-from .steering import Steered, steer
+from .choosing import (
+    Guarded as Guarded,
+    Tilted as Tilted,
+)
+from .doob import (
+    StateGraph as StateGraph,
+    enumerate_states as enumerate_states,
+)
+from .events import estimate_rare as estimate_rare
+from .methods import METHODS as METHODS
+from .pilot import pilot_tilt as pilot_tilt
+from .question import Setting as Setting
+from .reading import (
+    Covering as Covering,
+    RareEvent as RareEvent,
+)
+from .rehearsal import Rehearsals as Rehearsals
+from .steering import (
+    Steered as Steered,
+    steer as steer,
+)
 
 __all__ = [
     "METHODS",

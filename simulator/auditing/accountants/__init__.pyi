@@ -1,4 +1,4 @@
-from .for_dp_accounting import CertifiedDpAccountant
-from .for_opacus import CertifiedOpacusAccountant
+from .for_dp_accounting import CertifiedDpAccountant as CertifiedDpAccountant
+from .for_opacus import CertifiedOpacusAccountant as CertifiedOpacusAccountant
 
 __all__ = ["CertifiedDpAccountant", "CertifiedOpacusAccountant"]

@@ -1,20 +1,43 @@
-from .accountants import Limits, Truths, check_names, try_accountants
-from .client import Worker
-from .compositions import Case, cases, known_nasty
-from .events import PrivacyEvent
-from .known_libraries import MODULES, names
-from .protocol import (
-    Accountant,
-    FilterUnderTest,
-    Library,
-    OdometerUnderTest,
-    Reading,
-    Spend,
-    Subject,
+from .accountants import (
+    Limits as Limits,
+    Truths as Truths,
+    check_names as check_names,
+    try_accountants as try_accountants,
 )
-from .report import LibraryReport, rows, to_json, to_markdown
-from .running import statuses, tried
-from .verdicts import Judged, Ruling
+from .client import Worker as Worker
+from .compositions import (
+    Case as Case,
+    cases as cases,
+    known_nasty as known_nasty,
+)
+from .events import PrivacyEvent as PrivacyEvent
+from .known_libraries import (
+    MODULES as MODULES,
+    names as names,
+)
+from .protocol import (
+    Accountant as Accountant,
+    FilterUnderTest as FilterUnderTest,
+    Library as Library,
+    OdometerUnderTest as OdometerUnderTest,
+    Reading as Reading,
+    Spend as Spend,
+    Subject as Subject,
+)
+from .report import (
+    LibraryReport as LibraryReport,
+    rows as rows,
+    to_json as to_json,
+    to_markdown as to_markdown,
+)
+from .running import (
+    statuses as statuses,
+    tried as tried,
+)
+from .verdicts import (
+    Judged as Judged,
+    Ruling as Ruling,
+)
 
 __all__ = [
     "MODULES",

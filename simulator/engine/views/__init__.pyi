@@ -1,3 +1,7 @@
-from .views import Replay, View, replay
+from .views import (
+    Replay as Replay,
+    View as View,
+    replay as replay,
+)
 
 __all__ = ["Replay", "View", "replay"]
