@@ -29,6 +29,7 @@ from simulator.engine.sampling import Covering
 from simulator.engine.weight_bounds import weight_exponents
 from simulator.foundations.curves import Several
 from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
+from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.ties import require_distinguishable
 from simulator.foundations.validation import experiment_number, finite, open_probability, point
 from simulator.runner.measured import Measured
@@ -47,7 +48,7 @@ _PROBABILITY = (0.0, 1.0)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result(Measured):
+class Result(ShownByFacts, Measured):
     """The privacy losses of every trial, and the estimates that follow from them.
 
     Attributes
@@ -70,15 +71,14 @@ class Result(Measured):
         """The result with the measurements of a run."""
         return cls(**{each.name: getattr(measured, each.name) for each in fields(measured)})
 
-    def __repr__(self) -> str:
-        named = display.facts(self)
-        if self.likelihoods:
-            named["likelihoods"] = self.likelihoods
-        facts = ", ".join(f"{name} {value}" for name, value in named.items())
-        return f"<{type(self).__name__}: {facts}>"
+    def facts(self) -> dict[str, str]:
+        """What was played."""
+        likelihoods = {"likelihoods": self.likelihoods} if self.likelihoods else {}
+        return display.played(self) | likelihoods
 
-    def _repr_html_(self) -> str:
-        return display.as_table(self)
+    def in_notebook(self) -> dict[str, str]:
+        """What was played, and quantiles of the losses."""
+        return display.played(self) | display.losses(self)
 
     @staticmethod
     def load(folder: str | PathLike[str], **played: Any) -> Result:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.validation import open_probability, whole
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
@@ -73,8 +74,8 @@ class RunningTable:
         return self.spec.delta
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeastOdometer:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LeastOdometer(ShownByFacts):
     """The least sound multiple of exact epsilons.
 
     Attributes
@@ -89,6 +90,10 @@ class LeastOdometer:
     factor: Bracket
     exact: float
     at_once: WorstOdometer
+
+    def facts(self) -> dict[str, str]:
+        """The factor, and the exact epsilon that it multiplies."""
+        return {"factor": str(self.factor), "exact epsilon": f"{self.exact:.6g}"}
 
 
 def exact_epsilons(epsilons: Sequence[float], rounds: int, delta: float) -> Mapping[Counts, float]:

@@ -12,6 +12,7 @@ import numpy as np
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.validation import finite, nonnegative, positive
 from simulator.theory.bracket import Bracket
 from simulator.theory.filters.interface import Filter
@@ -32,8 +33,8 @@ from simulator.worst.refining import allowed, close, refined, verdict_of
 from simulator.worst.unreachable import nothing_won, reaches, without_idle_filter
 
 
-@dataclass(frozen=True, kw_only=True)
-class WorstCase:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WorstCase(ShownByFacts):
     """The worst adaptive adversary of a game: its bracket and its policy.
 
     Attributes
@@ -55,6 +56,18 @@ class WorstCase:
     seconds: float
     stopped: str
     last: GridPass = field(repr=False)
+
+    def facts(self) -> dict[str, str]:
+        """What was searched, and what was found."""
+        rounds, filter = self.game.rounds, self.game.filter
+        return {
+            "menu": ", ".join(entry.name for entry in self.game.menu),
+            "rounds": "without a limit" if rounds is None else str(rounds),
+            **({} if filter is None else {"filter": str(filter)}),
+            "epsilon": f"{self.epsilon:.6g}",
+            "delta": str(self.delta),
+            "stopped by": self.stopped,
+        }
 
     @property
     def reached(self) -> bool:

@@ -10,11 +10,12 @@ from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.question import Question
 from simulator.engine.sampling import Covering, Sampling, Tilted
 from simulator.foundations.errors import Refusal
+from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.validation import finite, open_probability
 
 
-@dataclass(frozen=True, kw_only=True)
-class RareEvent:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RareEvent(ShownByFacts):
     """A tail and a divergence at one epsilon.
 
     Attributes
@@ -42,6 +43,14 @@ class RareEvent:
     pilot_seconds: float
     pilot_rounds: int = 0
     play: RarePlay | None = field(default=None, repr=False, compare=False)
+
+    def facts(self) -> dict[str, str]:
+        """The estimates, and how they were made."""
+        at = {} if self.at_delta is None else {"epsilon of that delta": str(self.at_delta)}
+        return {
+            "epsilon": f"{self.epsilon:.6g}", "tail": str(self.tail), "delta": str(self.delta),
+            **at, "method": self.method, "trials": str(self.trials),
+        }  # fmt: skip
 
     @property
     def theta(self) -> float | None:

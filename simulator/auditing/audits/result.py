@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from simulator.auditing.audits.fixed_size_tests import Power
 from simulator.auditing.evidence.events import Event
+from simulator.foundations.facts import ShownByFacts
 from simulator.theory.guarantees.interface import Guarantee
 
 _VISIBLE = 1e-5
@@ -44,8 +45,8 @@ def next_step(event: Event) -> str:
     return ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AuditResult(ShownByFacts):
     """The verdict on a claim, with lower bounds and the evidence.
 
     Attributes
@@ -210,6 +211,19 @@ class AuditResult:
         if self.detectable == float("inf"):
             return delta
         return f"epsilon {self.detectable:.4g} or {delta}"
+
+    def facts(self) -> dict[str, str]:
+        """The verdict, the event that it rests on, and what is certain."""
+        event = {} if self.event is None else {"event": self.event.words}
+        return {
+            "verdict": self.verdict,
+            "claimed": str(self.claimed),
+            **event,
+            "epsilon": f"at least {self.epsilon:.4g} at delta {self.at_delta:g}",
+            "delta": f"at least {self.delta:.4g} at epsilon {self.at_epsilon:g}",
+            "confidence": f"{100 * self.confidence:.10g}%",
+            "draws": f"{self.samples} of {self.budget} per input",
+        }
 
     def __str__(self) -> str:
         sure = f"{100 * self.confidence:.10g}%"

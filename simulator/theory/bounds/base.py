@@ -112,6 +112,9 @@ class BoundOnComposition:
     bound: Bound
     composition: Composition
 
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self.composition}>"
+
     @property
     def name(self) -> str:
         """Short name, as in :func:`simulator.theory.bound`."""
