@@ -262,3 +262,24 @@ def test_an_item_of_a_table_of_three_dimensions_is_that_of_python(monkeypatch):
     )
     broken = moments(by_a_box(0.05)).log_moment(2.0)
     assert abs(broken - walked(by_a_box(0.05), 2.0)) > 1e-3
+
+
+def climbing(coins):
+    s = 2**62
+    while True:
+        answer = yield WITHOUT, EVERYONE, STRONG if s >= 2**63 else WEAK
+        s += 2**61 if answer > 0.5 else 0
+
+
+def descending(coins):
+    s = -(2**63) + 1
+    while True:
+        answer = yield WITHOUT, EVERYONE, STRONG if s <= -(2**63) else WEAK
+        s = s & -2 if answer > 0.5 else s
+
+
+@pytest.mark.parametrize("adversary", [climbing, descending])
+def test_whole_numbers_that_are_not_held_have_no_exact_law(adversary):
+    """Comparisons with them are decided while the program is read, so none may come up."""
+    with pytest.raises(NotApplicable, match="compute a number not held"):
+        moments(adversary)

@@ -119,7 +119,8 @@ class Calls(Meaning):
             return self.converted(function, one)
         name = MATH.get(function)
         if name is None or count != 1 + ("{1}" in TYPED[name, "float"].text):
-            raise self.refuse(f"a call of {shown(function)}")
+            read = name is not None or function in (pow, round, int, float)
+            raise self.refuse(f"a call of {shown(function)}{' with these arguments' * read}")
         return self.result(name, [self.as_base(each, "float") for each in given], "float")
 
     def converted(self, function: Any, one: Value) -> Value:

@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import Any
 
 from simulator.adversaries.program.forms import Branch, Machine, MenuEntry, NotRead, Slot, Wait
-from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.machine import check_challenges, machine_of
 from simulator.adversaries.program.reading import read
 
 MOST_SHOWN, FEW, WIDEST = 12, 4, 110
@@ -18,6 +18,7 @@ def explained(adversary: Callable[..., Any]) -> list[str]:
     """Lines on the program of an adversary, or on why it has none."""
     try:
         machine = machine_of(read(adversary))
+        check_challenges(machine)
     except NotRead as refused:
         return [f"It plays in Python, as its source is not in the closed form: {refused}"]
     first = f"{machine.name} is a program: it plays compiled in large games, with equal draws"

@@ -249,13 +249,15 @@ class MenuEntry:
 class Machine:
     """An adversary as a state machine; it starts at segment 0, with no number.
 
-    The operation "the round" is the number of the round that comes, from 0.
+    The operation "the round" is the number of the round that comes, from 0. ``stopped`` is a place
+    where it stops, if it may.
     """
 
     name: str
     file: str
     segments: tuple[Segment, ...]
     menu: tuple[MenuEntry, ...]
+    stopped: Place | None = field(default=None, compare=False)
 
     @property
     def waits(self) -> tuple[Wait, ...]:

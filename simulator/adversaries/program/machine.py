@@ -38,8 +38,10 @@ from simulator.adversaries.program.forms import (
     Wait,
 )
 from simulator.adversaries.program.values import (
+    IN_PLACE,
     Stops,
     base_of,
+    changes_in_place,
     depth_of,
     kind_of,
     leaves,
@@ -90,6 +92,7 @@ class Builder(Calls):
 
     def machine(self) -> Machine:
         """Build everything that can be reached."""
+        stopped: Place | None = None
         self.segment_at(0, {self.reading.coins: Coins()})
         while self.todo:
             number, at, known = self.todo.pop()
@@ -98,10 +101,11 @@ class Builder(Calls):
                 self.build(at, dict(known))
             except Stops:
                 self.segment.end = None
+                stopped = stopped or self.place
         menu = tuple(entry for _, entry in self.menu.values())
         if self.reading.menu is not None:
             menu = tuple(MenuEntry(*challenge) for challenge in self.reading.menu)
-        return Machine(self.reading.name, self.reading.file, tidied(self.segments), menu)
+        return Machine(self.reading.name, self.reading.file, tidied(self.segments), menu, stopped)
 
     def segment_at(self, at: int, known: dict[str, Value]) -> int:
         """The number of the segment at an instruction, with what is known of its variables."""
@@ -277,6 +281,8 @@ class Builder(Calls):
             case "first" | "more" | "item" | "next" as turn:
                 return self.turn(turn, operands)
             case operation:
+                if detail in IN_PLACE and changes_in_place(detail, operands[0]):
+                    raise self.refuse(f"{detail} of an object that it may change")
                 return self.operation(operation, operands)
 
     def read(self, name: str, known: dict[str, Value]) -> Value:
@@ -284,6 +290,16 @@ class Builder(Calls):
         if name not in known:
             raise Stops
         return known[name]
+
+
+def check_challenges(machine: Machine) -> None:
+    """Raise NotRead where a machine sends no challenge."""
+    if not machine.menu:
+        raise NotRead(
+            *(machine.stopped or machine.segments[0].place),
+            "no challenge is sent before it ends here, or Python raises here, or a whole number "
+            "has more than 63 bits",
+        )
 
 
 def tidied(segments: Sequence[Segment]) -> tuple[Segment, ...]:

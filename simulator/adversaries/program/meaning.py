@@ -236,6 +236,8 @@ class Meaning(Emitter):
         kind = KINDS.get(held.dtype.type)
         if kind is None or not held.dtype.isnative or held.size > LARGEST:
             raise self.refuse(f"an item of an array of {held.size} numbers of type {held.dtype}")
+        if kind == "np_int" and held.size and is_large(Static(int(held.min()))):
+            raise self.refuse(f"an item of an array that has {held.min()}")
         if len(places) != held.ndim or not {base_of(each) for each in places} <= {"int"}:
             raise self.refuse("an item of an array by other than whole numbers, one a dimension")
         flat: Slot | None = None

@@ -18,6 +18,8 @@ import numpy as np
 EXACT = 1 << 53
 """Whole numbers up to here are floats too."""
 HELD = (-(1 << 63), (1 << 63) - 1)
+"""The first, which has no negative, is not held; the last is. A comparison with what is not held is
+decided while a program is read, so no operation may result in it."""
 
 KINDS: dict[type, str] = {
     int: "int", float: "float", bool: "bool",
@@ -112,21 +114,25 @@ HELPERS = {each.__name__: each for each in (
 _NO_DIVISION = "{1} == 0 or {1} == -1 and {0} < -9223372036854775807"
 _NO_NEGATIVE = "{0} < -9223372036854775807"
 _NOT_HELD = "not abs({0}) < 9.2e18"
+# of 64 bits, and of Python's whole numbers in an enumeration or a kernel that is not compiled
+_LARGE = "not -9223372036854775807 <= {r} <= 9223372036854775807"
 _OVERFLOWS = "np.isinf({r}) and not np.isinf({0})"
 
 TYPED: dict[tuple[str, str], Typed] = {
-    ("+", "int"): Typed("int", "{0} + {1}", after="({0} ^ {r}) & ({1} ^ {r}) < 0"),
-    ("-", "int"): Typed("int", "{0} - {1}", after="({0} ^ {1}) & ({0} ^ {r}) < 0"),
+    ("+", "int"): Typed("int", "{0} + {1}", after="({0} ^ {r}) & ({1} ^ {r}) < 0 or " + _LARGE),
+    ("-", "int"): Typed("int", "{0} - {1}", after="({0} ^ {1}) & ({0} ^ {r}) < 0 or " + _LARGE),
     ("*", "int"): Typed("int", "{0} * {1}", "not abs(float({0}) * float({1})) < 9.2e18"),
     ("//", "int"): Typed("int", "{0} // {1}", _NO_DIVISION),
     ("%", "int"): Typed("int", "{0} % {1}", _NO_DIVISION),
     ("**", "int"): Typed("int", "power({0}, {1})", "{1} < 0 or not power_fits({0}, {1})"),
-    ("<<", "int"): Typed("int", "{0} << {1}", "not 0 <= {1} < 63", "{r} >> {1} != {0}"),
+    ("<<", "int"): Typed(
+        "int", "{0} << {1}", "not 0 <= {1} < 63", f"{{r}} >> {{1}} != {{0}} or {_LARGE}"
+    ),
     (">>", "int"): Typed("int", "{0} >> min({1}, 63)", "{1} < 0"),
-    ("&", "int"): Typed("int", "{0} & {1}"),
+    ("&", "int"): Typed("int", "{0} & {1}", after=_LARGE),
     ("|", "int"): Typed("int", "{0} | {1}"),
-    ("^", "int"): Typed("int", "{0} ^ {1}"),
-    ("~", "int"): Typed("int", "-1 - {0}"),
+    ("^", "int"): Typed("int", "{0} ^ {1}", after=_LARGE),
+    ("~", "int"): Typed("int", "-1 - {0}", after=_LARGE),
     ("&", "bool"): Typed("bool", "{0} and {1}"),
     ("|", "bool"): Typed("bool", "{0} or {1}"),
     ("^", "bool"): Typed("bool", "{0} != {1}"),

@@ -141,7 +141,8 @@ class Scope(Expressions):
         operation = BINARY.get(type(node.op))
         if operation is None:
             raise self.refuse(node.op)
-        self.assign(node.target, self.reader.apply(operation, (before, value), node))
+        after = self.reader.apply(operation, (before, value), node, f"{operation}=")
+        self.assign(node.target, after)
 
     def _if(self, node: ast.If) -> None:
         otherwise = self.condition(node.test)

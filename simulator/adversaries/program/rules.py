@@ -12,7 +12,7 @@ from simulator.adversaries.contract import Challenge, Rule, check_mechanism
 from simulator.adversaries.program.compiling import step_of
 from simulator.adversaries.program.fixed import interval, is_settled
 from simulator.adversaries.program.forms import Machine, MenuEntry
-from simulator.adversaries.program.machine import machine_of
+from simulator.adversaries.program.machine import check_challenges, machine_of
 from simulator.adversaries.program.reading import read
 from simulator.data.databases import Database, Relation
 from simulator.foundations.errors import NotApplicable
@@ -55,8 +55,7 @@ def program_of_rule(rule: Rule) -> ProgramRule:
 def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> ProgramRule:
     """The program as a rule; raises NotApplicable where its menu needs Python."""
     menu = tuple(challenge_of(entry, family, relation) for entry in machine.menu)
-    if not menu:
-        raise NotApplicable(f"{machine.name} sends no challenge")
+    check_challenges(machine)
     step = step_of(machine)
     return ProgramRule(step.function, menu, state=step.state, name=machine.name, machine=machine)
 

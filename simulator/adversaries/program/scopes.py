@@ -17,7 +17,7 @@ WORDS = {
     "Subscript": "an assignment to an item", "Attribute": "an assignment to an attribute",
     "ClassDef": "a class", "Await": "await", "AsyncFunctionDef": "async", "ListComp":
     "a comprehension", "GeneratorExp": "a comprehension", "Slice": "a slice", "List": "a list",
-    "Dict": "a dictionary", "Set": "a set", "JoinedStr": "a text with values",
+    "Dict": "a dictionary", "Set": "a set", "JoinedStr": "a formatted text",
     "Lambda": "a function within a function", "FunctionDef": "a function within a function",
 }  # fmt: skip
 

@@ -10,6 +10,12 @@ import numpy as np
 from simulator.adversaries.program.forms import Made, Several, Slot, Span, Static, Value
 from simulator.adversaries.program.operations import HELD, KINDS
 
+IN_PLACE = {
+    "+=": "add", "-=": "sub", "*=": "mul", "/=": "truediv", "//=": "floordiv", "%=": "mod",
+    "**=": "pow", "<<=": "lshift", ">>=": "rshift", "&=": "and", "|=": "or", "^=": "xor",
+}  # fmt: skip
+"""The names of the methods of assignments that operate."""
+
 
 class Stops(Exception):
     """Python raises here, or computes a number that is not held."""
@@ -45,6 +51,11 @@ def objects_of(values: Sequence[Value]) -> list[Any] | None:
     """The objects, where all values are fixed; else None."""
     found = [each.value for each in values if isinstance(each, Static)]
     return found if len(found) == len(values) else None
+
+
+def changes_in_place(sign: str, value: Value) -> bool:
+    """Whether ``value += ...`` changes a fixed object, as of a list, which may have other names."""
+    return isinstance(value, Static) and hasattr(type(value.value), f"__i{IN_PLACE[sign]}__")
 
 
 def tuple_of(values: Sequence[Value]) -> Value:

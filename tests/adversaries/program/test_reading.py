@@ -35,6 +35,7 @@ LIMIT = 3
 BOLD = np.array([1, 4, 7])
 BIG = {i: WEAK for i in range(100)}
 BYTES = np.array([1], dtype=np.int8)
+LOWEST = np.array([0, -(2**63)])
 
 
 class Stake:
@@ -86,7 +87,7 @@ def test_natural_adversaries_play_as_read(name):
         ("answer = yield WITHOUT, EVERYONE, WEAK\nx = str(answer)\nyield WITHOUT, EVERYONE, WEAK",
          1, "a call of str"),
         ("answer = yield WITHOUT, EVERYONE, WEAK\nx = f'{answer}'\nyield WITHOUT, EVERYONE, WEAK",
-         1, "a text with values of values that are computed"),
+         1, "a formatted text of values that are computed"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, STAKE.value)", 0,
          "the attribute value, which is computed"),
         ("global KEPT\nKEPT = 1\nyield WITHOUT, EVERYONE, WEAK", 0,
@@ -97,6 +98,12 @@ def test_natural_adversaries_play_as_read(name):
          "an assignment to an item is not in the closed form"),
         ("i = 0\nwhile True:\n    i += 1\n    yield WITHOUT, EVERYONE.remove('others', i), WEAK", 3,
          "a call of Database.remove"),
+        ("x = y = [1]\nx += [2]\nyield WITHOUT, EVERYONE, WEAK if len(y) == 1 else STRONG", 1,
+         "+= of an object that it may change"),
+        ("x = int((yield WITHOUT, EVERYONE, WEAK))\nyield WITHOUT, EVERYONE, LOWEST[x]", 1,
+         "an item of an array that has -9223372036854775808"),
+        ("x = round((yield WITHOUT, EVERYONE, WEAK), 1)\nyield WITHOUT, EVERYONE, WEAK", 0,
+         "a call of round with these arguments"),
         ("def twice(n):\n    return twice(n - 1) if n else 0\nyield WITHOUT, EVERYONE, WEAK\n"
          "x = twice(3)", 1, "twice calls itself, or calls are nested deeply"),
     ],
@@ -151,6 +158,14 @@ def test_a_step_stops_where_python_raises_or_a_number_is_not_held(body):
     assert move == 0
     _, move, _ = made.function(state, 1, 0.5, np.random.default_rng(0))
     assert move == STOPPED
+
+
+def test_a_generator_that_stops_before_its_first_challenge_is_explained():
+    adversary, line = written(
+        "x = 2**63\nwhile True:\n    yield WITHOUT, EVERYONE, WEAK if x else STRONG\n    x += 1"
+    )
+    (said,) = explained(adversary)
+    assert f"{adversary.__code__.co_filename}:{line}: no challenge is sent" in said
 
 
 def test_a_machine_with_too_many_segments_leaves_numbers_to_play():
