@@ -66,6 +66,8 @@ def collatz(n):
 
 INTS = ("0", "1", "-1", "2", "3", "7", "62", "4000000001", "3037000500", "9223372036854775807",
         "-9223372036854775808", "2**53 + 1", "10**19")  # fmt: skip
+BIG = ("2**63", "2**63 - 1", "-2**63", "-2**63 - 1", "2**62", "-2**62", "10**19", "2**64")
+"""Whole numbers about the ends of what 64 bits hold."""
 FLOATS = ("0.0", "-0.0", "0.5", "1.0", "-2.5", "1e308", "5e-324", "2.0**53", "NAN", "INFINITE",
           "0.1", "3.0", "1e-9")  # fmt: skip
 
@@ -217,6 +219,7 @@ class Author:
         return self.pick((
             a, f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} // {b})", f"({a} % {b})",
             f"({a} ** {self.pick('0123')})", f"({a} << {self.pick(('1', '3', 'j'))})",
+            f"({a} + {self.pick(BIG)})",
             f"({a} >> 2)", f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"-{a}", f"~{a}",
             f"abs({a})", f"min({a}, {b})", f"max({a}, {b}, 3)", f"int({self.float(depth - 1)})",
             f"round({self.float(depth - 1)})", f"({a} if {self.bool(depth - 1)} else {b})",
@@ -252,6 +255,7 @@ class Author:
         p, q = self.bool(depth - 1), self.bool(depth - 1)
         return self.pick((
             f"answer > {self.pick(('0.5', '0.0', 'x', '30.0'))}", f"{n} {sign} {m}",
+            f"{n} {sign} {self.pick(BIG)}", f"{self.pick(BIG)} {sign} ({n} + {m})",
             f"{a} {sign} {n}", f"{a} {sign} {self.float(depth - 1)}", f"({p} and {q})",
             f"({p} or {q})", f"(not {p})",
             f"{n} in BOLD", f"{n} % 4 in (1, 2)", f"0 < {n} <= {m} < 9",
