@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.auditing.audits.against_claim import claim_points
-from simulator.auditing.pipelines.costs import Cost, NoisyAnswer, answers_of
+from simulator.auditing.pipelines.costs import Cost, answers_of
 from simulator.auditing.pipelines.promises import SLACK, distance_of
 from simulator.auditing.pipelines.releases import Spent, law
 from simulator.auditing.pipelines.tape import TapeEvent
+from simulator.auditing.pipelines.visibility import NoisyAnswer
 from simulator.foundations.errors import DpcomposeError
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
