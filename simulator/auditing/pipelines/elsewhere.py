@@ -19,7 +19,7 @@ from typing import Any
 from numpy.random import default_rng  # before a recording replaces it
 
 from simulator.auditing.pipelines.differences import differences
-from simulator.auditing.pipelines.moved_most import dearer_pair
+from simulator.auditing.pipelines.moved_most import costlier_pair
 from simulator.auditing.pipelines.neighbours import orders_of, part, size
 from simulator.auditing.pipelines.readings import leak_on, proven_of_pair
 from simulator.auditing.pipelines.report import KEPT, PipelineReport
@@ -129,10 +129,10 @@ def search(trial: Any, relation: str) -> NearbySearch:
         if late is None and not seen:
             late = _late_read(trial, relation)
     if relation == ADD_REMOVE and trial.claimed is not None:
-        dearer, more = dearer_pair(trial, end)
+        costlier, more = costlier_pair(trial, end)
         runs += more
-        if dearer is not None:
-            return NearbySearch(dearer, runs, False)
+        if costlier is not None:
+            return NearbySearch(costlier, runs, False)
     return NearbySearch(None, runs, seen, "" if seen else str(late or ""))
 
 

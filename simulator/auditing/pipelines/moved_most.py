@@ -28,7 +28,7 @@ _PARTS = (
 """Shares of the records with the least and with the largest values, beside the largest one."""
 
 
-def dearer_pair(trial: Any, end: float) -> tuple[PipelineReport | None, int]:
+def costlier_pair(trial: Any, end: float) -> tuple[PipelineReport | None, int]:
     """The report of two databases that violate the claim by their cost, and how many runs it took.
 
     They have some of the records of the trial's first database, and one of the two has one record

@@ -184,13 +184,13 @@ class Filter(ABC):
 
     def observed(self, state: State, loss: float) -> State:
         """What ``observe`` returns; raises Breach where it raises."""
-        observe = type(self).observe
         try:
-            return observe(state, loss)
+            found: State = type(self).observe(state, loss)
         except (DpcomposeError, KeyboardInterrupt):
             raise
         except BaseException as error:
             raise Breach(f"observe of the {self.name} filter raised {raised(error)}") from error
+        return found
 
     def over_menu(self, prices: Sequence[Price]) -> OverMenu:
         """The filter for rounds at these prices only, for kernels.

@@ -37,7 +37,7 @@ def column_that_varies_most(rows, rng):
     return rows[:, column].sum() + rng.laplace(scale=1.0)
 
 
-DEARER = {
+COSTLIER = {
     within_the_range: VALUES,
     clipped_at_the_median: VALUES,
     clipped_at_a_quantile: VALUES,
@@ -47,14 +47,14 @@ DEARER = {
 
 
 @pytest.mark.sampled(n=1)
-@pytest.mark.parametrize("pipeline", DEARER)
+@pytest.mark.parametrize("pipeline", COSTLIER)
 def test_a_raw_statistic_under_the_noise_is_found(pipeline, monkeypatch):
-    pair = DEARER[pipeline], DEARER[pipeline][1:]
+    pair = COSTLIER[pipeline], COSTLIER[pipeline][1:]
     report = record(pipeline, *pair, **CLAIM)
     assert report.violated
     assert report.blamed.kind == "cost"
     assert record(pipeline, *report.databases, **CLAIM, seed=report.seed).violated
-    monkeypatch.setattr(elsewhere, "dearer_pair", lambda trial, end: (None, 0))
+    monkeypatch.setattr(elsewhere, "costlier_pair", lambda trial, end: (None, 0))
     assert record(pipeline, *pair, **CLAIM).verdict == "kept"
 
 
