@@ -28,7 +28,7 @@ from simulator.theory import GaussianLaw, LaplaceLaw, PrivacyLossLaw, events
 LEVEL, DELTA = 0.05, 1e-5
 DRAWS = (100, 1000, 10_000, 100_000)
 CANARIES = 1000
-LOOK, SEED, BUDGET, AUDITS = 200_000, 26, 1 << 20, 3
+LOOK, SEED, BUDGET, AUDITS = 200_000, 26, 1 << 20, 20
 MANY = 50_000.0
 """A least number of draws from which there is one audit: they take minutes each."""
 LEARNED = 6

@@ -109,7 +109,7 @@ class Trial:
         """Whether the filter admits a round at this price, which is then spent."""
         if self.filter is None:
             return True
-        admitted, self.spent = self.filter.step(self.spent, *price)
+        admitted, self.spent = self.filter.stepped(self.spent, price)
         return admitted
 
     def draw(self, pair: CheckedPair, b: int) -> Any:
@@ -120,7 +120,7 @@ class Trial:
         """Add the loss of the round's answer; a filter may observe it."""
         self.loss += loss
         if self.filter is not None:
-            self.spent = self.filter.observe(self.spent, self.sign * loss)
+            self.spent = self.filter.observed(self.spent, self.sign * loss)
 
     def keep(self, answer: Any) -> Any:
         """Append the answer and the loss so far, where they are kept; return the answer's copy."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.validation import positive, whole
+from simulator.foundations.errors import InvalidInput, NotApplicable, placed
+from simulator.foundations.validation import positive, real, whole
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst.filter_graphs import FEW_NODES
@@ -184,11 +184,13 @@ def _readings_graph(
     readings = np.empty(graph.nodes)
     deltas = np.empty(graph.nodes)
     for node, counts in enumerate(graph.states):
-        running = odometer.fresh()
-        for promise, times in zip(kinds, counts):
-            for _ in range(times):
-                running.spend(promise)
-        readings[node], deltas[node] = running.epsilon, running.delta
+        with placed("the odometer"):
+            running = odometer.fresh()
+            for promise, times in zip(kinds, counts):
+                for _ in range(times):
+                    running.spend(promise)
+            readings[node] = real("its epsilon", running.epsilon)
+            deltas[node] = real("its delta", running.delta)
     if not np.isfinite(readings).all() or (readings < 0.0).any():
         raise InvalidInput("an odometer's reading must be finite and at least 0")
     if not ((deltas >= 0.0) & (deltas <= 1.0)).all():

@@ -139,7 +139,7 @@ class _Recursion:
             return self.best[place][0]
         best, chosen = max(0.0, -math.expm1(self.epsilon - loss)), -1
         for option, price in enumerate(self.prices) if left else ():
-            admitted, after = self.filter.step(state, *price)
+            admitted, after = self.filter.stepped(state, price)
             if not admitted:
                 continue
             found = 0.0

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from simulator.errors import Breach, InvalidInput
 from simulator.foundations.errors import DpcomposeError
 from simulator.mechanisms import Mechanism
 from simulator.runner.store.log import OPENING_SIZE
+from simulator.theory import DominatedFamily, Filter
 from tests.helpers.games import (
     ALICE,
     FREE,
@@ -263,6 +265,71 @@ def test_answers_of_any_kind_are_handed_back():
         in_round_three((WITHOUT_ALICE, WITH_ALICE, Says(7))), FAMILY, 3, 1, jobs=1, keep_views=1
     )
     assert result.views[0].answers[2] == 7
+
+
+class Stepping(Filter):
+    """A filter with a step or an observation that is broken."""
+
+    name, source, proved, sums = "mine", "none", False, True
+    step = staticmethod(lambda state, epsilon, delta: (True, state))
+
+    @property
+    def initial(self):
+        return (0.0,)
+
+
+class NoPair(Stepping):
+    step = staticmethod(lambda state, epsilon, delta: True)
+
+
+class Raising(Stepping):
+    step = staticmethod(lambda state, epsilon, delta: {}["gone"])
+
+
+class Blind(Stepping):
+    observe = staticmethod(lambda state, loss: {}["gone"])
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (NoPair, "the step of the mine filter returned True, which is not (admitted, new_state)"),
+        (Raising, "the step of the mine filter raised KeyError: 'gone'"),
+    ],
+)
+def test_a_filter_that_raises_is_named(broken, words):
+    line = refused(in_round_three(GOOD), Breach, filter=broken(8.0, 0.3))
+    assert line.startswith(f"round 1, trial 0: {words}")
+    with pytest.raises(Breach, match="observe of the mine filter raised KeyError: 'gone'"):
+        Blind(8.0, 0.3).fresh().observe(0.1)
+
+
+@dataclass(frozen=True)
+class WrongLaw(DominatedFamily):
+    """A family whose law is a number."""
+
+    kind: ClassVar[str] = "wrong"
+    dominating_law = attained_law = 0.1
+
+    def admits(self, other):
+        return True
+
+
+@dataclass(frozen=True)
+class OfWrongLaw(Says):
+    def guarantee(self, relation=None):
+        return WrongLaw()
+
+
+def test_a_family_without_a_law_is_named():
+    challenge = WITHOUT_ALICE, WITH_ALICE, OfWrongLaw(1.0)
+
+    def adversary(coins):
+        while True:
+            yield challenge
+
+    line = refused(adversary, InvalidInput, family=WrongLaw())
+    assert "the dominating_law of WrongLaw must be a privacy-loss law" in line
 
 
 # --- rules --------------------------------------------------------------------------------------

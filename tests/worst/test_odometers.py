@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import DpcomposeError, NotApplicable
 from simulator.theory.filters.odometers import MixtureOdometer
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst import least_odometer, worst_odometer
@@ -93,6 +94,21 @@ def test_what_an_odometer_cannot_be_asked() -> None:
         worst_odometer("approx:0.1,1e-4", MixtureOdometer(1e-3), 5)
     with pytest.raises(NotApplicable, match="cannot account"):
         worst_odometer("gdp:0.1", MixtureOdometer(1e-3), 5)
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"epsilon": "0.5", "delta": 1e-3}, "the odometer: its epsilon must be a number"),
+        ({"epsilon": 0.5, "delta": "x"}, "the odometer: its delta must be a number, not 'x'"),
+        ({"epsilon": 0.5}, "the odometer raised AttributeError"),
+    ],
+)
+def test_an_odometer_that_does_not_read_numbers(answers: dict[str, object], words: str) -> None:
+    odometer = SimpleNamespace(spend=lambda promise: None, **answers)
+    odometer.fresh = lambda: odometer
+    with pytest.raises(DpcomposeError, match=words):
+        worst_odometer("randomized-response:0.5", odometer, 3)
 
 
 def test_a_least_odometer_of_too_many_readings_is_refused_at_once() -> None:

@@ -52,6 +52,14 @@ class AgainstClaim:
         self.best = -math.inf
 
     def choose(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
+        """Choose event and point for each slot, and what likelihood ratios bet on."""
+        self.choose_events(candidates, within)
+        if within is None:
+            self.ratios.choose(self.likely_points())
+        else:
+            self.ratios.stop()
+
+    def choose_events(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
         """Choose event and point for each slot."""
         points = self.points
         points.choose(candidates, within)
@@ -59,10 +67,6 @@ class AgainstClaim:
         event = points.event[np.arange(len(keep)), keep]
         points.event[:] = -1
         points.event[np.arange(len(keep)), keep] = event
-        if within is None:
-            self.ratios.choose(self.likely_points())
-        else:
-            self.ratios.stop()
 
     def likely_points(self) -> list[tuple[float, float]]:
         """The points (epsilon, delta) of the claim with the largest growth by events."""

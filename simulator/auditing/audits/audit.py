@@ -73,7 +73,9 @@ def audit(
         ``sample(input)`` one. An answer may be any object; an exception is an answer.
     input_0, input_1 : neighbouring inputs of ``sample``.
     claimed : the guarantee, in both directions, or its text such as "pure:0.1".
-    samples : at most so many draws per input, over all pairs.
+    samples : at most so many draws per input, over all pairs, are evidence. Beyond these, those of
+        the first call are drawn again, 16 for one pair, to see whether the seed replays them; and a
+        violation by the bits of floats is audited again, see ``AuditResult.beyond_bits``.
     confidence : a verdict "violated" is false with probability at most 1 - confidence, and each
         bound holds with probability confidence, whenever the audit stops.
     seed : of the generators that are passed to ``sample``.

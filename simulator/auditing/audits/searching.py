@@ -363,16 +363,17 @@ class Search:
 
     def _event(self) -> Event | None:
         """The event with the most evidence against the claim, or for the bound reached."""
-        self._choose()
-        assert self.candidates is not None
-        if self.claim.best >= self.level and self.claim.by_ratios:
-            likeliest = self.candidates.likeliest(*self.claim.likely_points()[0])
-            if likeliest is not None:
-                return self.candidates.event(*likeliest)
-        places = self.bounds.next_nulls()
+        candidates, places = self.candidates, []
+        assert candidates is not None
         if self.claim.best >= self.level:
-            places.insert(0, (self.claim.points, slice(None)))
-        return best_event(self.candidates, places)
+            self.claim.choose_events(candidates, self.within)
+            if self.claim.by_ratios:
+                likeliest = candidates.likeliest(*self.claim.likely_points()[0])
+                if likeliest is not None:
+                    return candidates.event(*likeliest)
+            places.append((self.claim.points, slice(None)))
+        self.bounds.choose(candidates, self.within)
+        return best_event(candidates, [*places, *self.bounds.next_nulls()])
 
     def _transcript(self, answer: Any) -> Sequence[str]:
         """An answer in words."""

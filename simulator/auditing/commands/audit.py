@@ -157,6 +157,17 @@ def audit(
 def literal(text: str) -> Any:
     """The value of a Python literal, or the text itself if it is not a literal."""
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value_of(text)
+    except InvalidInput:
         return text
+
+
+def value_of(text: str) -> Any:
+    """The value of a Python literal; raises InvalidInput for other text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise InvalidInput(
+            f"pair must be two Python literals, as [0.2, 0.9] or \"'text'\", not {text:.60}",
+            argument="pair",
+        ) from None

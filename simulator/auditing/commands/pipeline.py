@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.auditing.commands.audit import literal
+from simulator.auditing.commands.audit import value_of
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, say
 from simulator.foundations.errors import InvalidInput
@@ -71,8 +71,8 @@ def pipeline(
         raise InvalidInput(f"give a pipeline as path/to/file.py:function, not {pipeline!r}")
     found = record(
         from_file(path, function, "pipeline"),
-        literal(pair[0]),
-        literal(pair[1]),
+        value_of(pair[0]),
+        value_of(pair[1]),
         claimed=claimed,
         patches=patches,
         delta=delta,

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
-from simulator.auditing.conformance.events import PrivacyEvent
-from simulator.theory.events.units import ADD_REMOVE, Neighbours
+from simulator.auditing.conformance.events import KINDS, PrivacyEvent
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import text_of
+from simulator.theory.events.units import ADD_REMOVE, REPLACE_ONE, Neighbours
 
 Question = Literal["epsilon", "delta"]
 Role = Literal["accountant", "filter", "odometer"]
@@ -99,6 +101,25 @@ class Subject:
     remark: str = ""
     snippet: Callable[[Sequence[PrivacyEvent], Question, float], str] | None = None
     play: Callable[[Sequence[Spend], tuple[float, ...]], str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("name", "claims", "documented", "remark"):
+            text_of(f"the {name} of a subject", getattr(self, name))
+        mine = f"the subject {self.name!r}"
+        if not callable(self.make):
+            raise InvalidInput(f"make of {mine} must be callable, not {self.make!r:.80}")
+        _one_of(f"the role of {mine}", (self.role,), get_args(Role))
+        _one_of(f"the kinds of {mine}", self.kinds, tuple(KINDS))
+        _one_of(f"the relations of {mine}", self.relations, (ADD_REMOVE, REPLACE_ONE))
+
+
+def _one_of(name: str, found: Sequence[str], known: Sequence[str]) -> None:
+    """Raise InvalidInput for anything but a list of known texts."""
+    if not isinstance(found, list | tuple):
+        raise InvalidInput(f"{name} must be a list or a tuple, not {found!r:.80}")
+    for each in found:
+        if each not in known:
+            raise InvalidInput(f"{name}: {each!r:.80} is unknown; there are {', '.join(known)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,7 +90,7 @@ class _Reading:
         self.parts = 0
 
     def own(self, answer: Any) -> Any:
-        """A copy of an answer or of a part of it; '...' for a cycle or beyond DEEPEST."""
+        """A copy of an answer or of a part of it; '...' for a cycle."""
         kind = type(answer)
         self.parts += 1
         if self.parts > MOST_PARTS:
@@ -99,8 +99,11 @@ class _Reading:
             return _whole_number(answer)
         if kind in PLAIN:
             return answer
-        if len(self.within) > DEEPEST or any(answer is each for each in self.within):
-            return "..."
+        for each in self.within:
+            if answer is each:
+                return "..."
+        if len(self.within) > DEEPEST:
+            raise InvalidInput(f"an answer has more than {DEEPEST} objects inside each other")
         self.within.append(answer)
         try:
             return self._held(answer, kind)

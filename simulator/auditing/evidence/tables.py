@@ -76,7 +76,7 @@ def _pandas_array(value: Any) -> TableContent:
 
 def _labels(index: Any) -> tuple[Sequence[Any], Any]:
     """The labels of an index, and its names and types: a range is the whole numbers in it."""
-    return index.tolist(), (_type(index.dtype), list(index.names))
+    return index.tolist(), (_type(index.dtype), *index.names)
 
 
 def _beside(value: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulator.auditing.pipelines.costs import changed_answer
 from simulator.auditing.pipelines.differences import differences
 from simulator.auditing.pipelines.tape import TapeEvent
+from simulator.auditing.pipelines.visibility import changed_answer
 
 STEPS = (1, -1, 2, 10**6, -(10**6))
 """Changes of the sums in between that are tried, in thousandths of the noise."""

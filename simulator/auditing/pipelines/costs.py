@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import default_rng  # before a recording replaces it
 
 from simulator.auditing.pipelines.promises import Promises, distance_of, promises_of
 from simulator.auditing.pipelines.releases import (
@@ -18,29 +15,13 @@ from simulator.auditing.pipelines.releases import (
     Spent,
     choice_event,
     elements,
-    same_shift,
     shared,
     spent,
 )
+from simulator.auditing.pipelines.reused_noise import reuse_is_possible, reused_noise
 from simulator.auditing.pipelines.tape import TapeEvent
+from simulator.auditing.pipelines.visibility import NoisyAnswer, Visible, visible_elements
 from simulator.theory.events import EventTree
-
-_TESTED = 12
-"""Most elements of an array whose visibility is tested."""
-
-Visible = Callable[[Mapping[int, Any], frozenset[int]], bool]
-"""Whether other answers change the output: (answers by event number, events that are held)."""
-
-
-@dataclass
-class NoisyAnswer:
-    """A noisy answer that moved, or a choice or comparison of such."""
-
-    one: TapeEvent
-    other: TapeEvent
-    moved: list[Element]
-    leaf: bool = True
-    ancestors: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -139,7 +120,7 @@ def cost_of(
     known = _spent(moved, promises.reached, revealed=promises.revealed)
     all_of_it = _with_discrete(whole, _apart(pairs, moved), set())
     if visible is None or not (
-        all_of_it.unknown or wanted(all_of_it) or _reuse_is_possible(answers, pairs, visible)
+        all_of_it.unknown or wanted(all_of_it) or reuse_is_possible(answers, pairs, visible)
     ):
         return Cost(known, whole, tuple(leaves))
     return _tested(pairs, answers, promises, visible)
@@ -187,7 +168,7 @@ def _tested(
             shown.append(NoisyAnswer(answer.one, answer.other, seen, answer.leaf))
         gone = {each.draws for each in seen}
         hidden += [each for each in answer.moved if answer.leaf and each.draws not in gone]
-    reused = _reused(shown) or _bare_noise(shown, pairs, numbers, visible)
+    reused = reused_noise(shown, pairs, numbers, visible)
     moved = _distinct(shown)
     known = _spent(moved, promises.reached, revealed=promises.revealed)
     covered = {each.draws for each in moved}
@@ -197,64 +178,6 @@ def _tested(
     return Cost(known, total, tuple(shown), reused)
 
 
-def visible_elements(
-    answer: NoisyAnswer, numbers: frozenset[int], visible: Visible
-) -> list[Element]:
-    """The elements of an answer on which the output depends, each by itself."""
-    event = answer.one
-    value = np.asarray(event.answer)
-    held = numbers - {event.number}
-    places = [each.place for each in answer.moved]
-    rng = default_rng(len(places))
-    tested = places if len(places) <= _TESTED else list(rng.choice(places, _TESTED, replace=False))
-    scale = _size(event)
-    seen = set()
-    for place in tested:
-        if all(
-            visible({event.number: _perturbed(value, int(place), step, scale)}, held)
-            for step in (1, -1, 2)
-        ):
-            seen.add(int(place))
-    if len(tested) < len(places):
-        seen = set(places) if len(seen) == len(tested) else seen
-    return [e for place, e in zip(places, answer.moved) if place in seen]
-
-
-def _perturbed(value: np.ndarray, place: int, step: int, scale: float) -> Any:
-    changed = value.copy()
-    flat = changed.reshape(-1)
-    whole = np.issubdtype(value.dtype, np.integer)
-    flat[place] = flat[place] + (step if whole else step * 1e-3 * scale)
-    return changed if changed.ndim else changed[()].item()
-
-
-def changed_answer(event: TapeEvent, step: int) -> Any:
-    """The answer with each element changed by so many thousandths of the noise's scale."""
-    value: Any = np.asarray(event.answer)
-    for place in range(value.size):
-        value = np.asarray(_perturbed(value, place, step, _size(event)))
-    return value if value.ndim else value[()].item()
-
-
-def _with_other_noise(event: TapeEvent, draws: set[int]) -> Any:
-    """The answer of an event, changed in the elements that have one of these draws."""
-    value: Any = np.asarray(event.answer)
-    scale = _size(event)
-    for place in range(value.size):
-        noise = (
-            np.broadcast_to(each.draws, value.shape).reshape(-1)[place] for each in event.noise
-        )
-        if draws.intersection(noise):
-            value = np.asarray(_perturbed(value, place, 1, scale))
-    return value if value.ndim else value[()].item()
-
-
-def _size(event: TapeEvent) -> float:
-    scales = [float(np.max(each.scale)) for each in event.noise if np.size(each.scale)]
-    finite = [each for each in scales if math.isfinite(each) and each > 0.0]
-    return max(finite, default=1.0)
-
-
 def _distinct(answers: Sequence[NoisyAnswer]) -> list[Element]:
     """The elements, one of those that have the same noise."""
     found: dict[tuple[int, ...], Element] = {}
@@ -262,81 +185,6 @@ def _distinct(answers: Sequence[NoisyAnswer]) -> list[Element]:
         for element in answer.moved:
             found.setdefault(element.draws, element)
     return list(found.values())
-
-
-def _reused(answers: Sequence[NoisyAnswer]) -> tuple[NoisyAnswer, NoisyAnswer] | None:
-    """Two visible answers, or one, with one noise on inputs that moved differently."""
-    found: dict[tuple[int, ...], tuple[NoisyAnswer, Element]] = {}
-    for answer in answers:
-        for element in answer.moved:
-            first = found.setdefault(element.draws, (answer, element))
-            if not same_shift(first[1], element):
-                return first[0], answer
-    return None
-
-
-def _reuse_is_possible(
-    answers: Sequence[NoisyAnswer], pairs: Sequence[tuple[TapeEvent, TapeEvent]], visible: Visible
-) -> bool:
-    """Whether one draw is in two answers, or the output depends on what is below an answer."""
-    if not answers:
-        return False
-    if any(not each.leaf for each in answers):
-        return True
-    groups = [
-        {draw for element in each.moved for draw in element.draws} for each in answers if each.leaf
-    ]
-    inner = [len(each.moved) != len({e.draws for e in each.moved}) for each in answers]
-    if shared(map(tuple, groups)) or any(inner):
-        return True
-    numbers = frozenset(each.one.number for each in answers)
-    below = set().union(*(each.ancestors for each in answers)) - numbers
-    draws = {draw for each in answers for element in each.moved for draw in element.draws}
-    changes = {
-        one.number: _with_other_noise(one, draws)
-        for one, other in pairs
-        if one.kind in NOISY
-        and one.number not in numbers
-        and (one.number in below or _stood_still(one, other, draws))
-    }
-    return bool(changes) and visible(changes, numbers)
-
-
-def _stood_still(one: TapeEvent, other: TapeEvent, draws: set[int]) -> bool:
-    """Whether an answer has some of these draws on data that did not move."""
-    return any(
-        not each.shift and draws.intersection(each.draws)
-        for each in elements(one, other, moved_only=False)
-    )
-
-
-def _bare_noise(
-    shown: Sequence[NoisyAnswer],
-    pairs: Sequence[tuple[TapeEvent, TapeEvent]],
-    numbers: frozenset[int],
-    visible: Visible,
-) -> tuple[NoisyAnswer, NoisyAnswer] | None:
-    """A visible answer whose noise is also seen bare, or on data that did not move."""
-    events = {one.number: (one, other) for one, other in pairs}
-    for answer in shown:
-        above = _ancestors(answer.one.number, events)
-        draws = {draw for element in answer.moved for draw in element.draws}
-        for number, (one, other) in events.items():
-            if number in numbers or one.kind not in NOISY:
-                continue
-            if number not in above and not _stood_still(one, other, draws):
-                continue
-            changed = _with_other_noise(one, draws)
-            if visible({number: changed}, numbers):
-                return NoisyAnswer(one, other, []), answer
-    return None
-
-
-def _ancestors(number: int, events: dict[int, tuple[TapeEvent, TapeEvent]]) -> set[int]:
-    up = set(events[number][0].parents)
-    for parent in list(up):
-        up |= _ancestors(parent, events)
-    return up
 
 
 def _of_no_choice(

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.random import default_rng  # before a recording replaces it
 
 from simulator.auditing.pipelines.differences import differences
-from simulator.auditing.pipelines.neighbours import columns_of, part, size
+from simulator.auditing.pipelines.moved_most import costlier_pair
+from simulator.auditing.pipelines.neighbours import orders_of, part, size
 from simulator.auditing.pipelines.readings import leak_on, proven_of_pair
 from simulator.auditing.pipelines.report import KEPT, PipelineReport
 from simulator.auditing.pipelines.runs import TapedRun
@@ -128,6 +128,11 @@ def search(trial: Any, relation: str) -> NearbySearch:
                 return NearbySearch(other, runs, False)
         if late is None and not seen:
             late = _late_read(trial, relation)
+    if relation == ADD_REMOVE and trial.claimed is not None:
+        costlier, more = costlier_pair(trial, end)
+        runs += more
+        if costlier is not None:
+            return NearbySearch(costlier, runs, False)
     return NearbySearch(None, runs, seen, "" if seen else str(late or ""))
 
 
@@ -180,7 +185,7 @@ def other_places(database: Any, relation: str, number: int) -> Iterator[list[int
         if relation == ADD_REMOVE and number < 2:
             yield [0] * (number * 5)
         return
-    orders = _orders(database)
+    orders = orders_of(database)
     order = orders[number // 2 % len(orders)] if number % 2 else rng.permutation(n).tolist()
     order = order[::-1] if number // 2 // len(orders) % 2 else order
     yield [order[0]] * n
@@ -191,19 +196,6 @@ def other_places(database: Any, relation: str, number: int) -> Iterator[list[int
     if relation == ADD_REMOVE:
         times, parts = _SIZES[number % len(_SIZES)]
         yield sorted(rng.choice(n, n * times // parts).tolist())
-
-
-def _orders(database: Any) -> list[list[int]]:
-    """The places of the records by each of their values."""
-    found = []
-    for column in columns_of(database)[:20]:
-        try:
-            values = np.asarray(column, dtype=float)
-        except (TypeError, ValueError):
-            values = np.array([repr(each) for each in column])
-        if values.ndim == 1:
-            found.append(np.argsort(values, kind="stable").tolist())
-    return found or [list(range(size(database)))]
 
 
 def chain(relation: str, n: int, places: Sequence[int]) -> list[list[int]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from simulator.auditing.pipelines.costs import answers_of, visible_elements
+from simulator.auditing.pipelines.costs import answers_of
 from simulator.auditing.pipelines.generators import DRAWS
 from simulator.auditing.pipelines.report import PipelineFinding
+from simulator.auditing.pipelines.visibility import visible_elements
 
 
 def seeds_found(trial: Any) -> list[PipelineFinding]:

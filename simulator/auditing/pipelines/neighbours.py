@@ -108,6 +108,19 @@ def columns_of(database: Any) -> list[Any]:
     return [rows]
 
 
+def orders_of(database: Any) -> list[list[int]]:
+    """The places of the records by each of their values."""
+    found = []
+    for column in columns_of(database)[:20]:
+        try:
+            values = np.asarray(column, dtype=float)
+        except (TypeError, ValueError):
+            values = np.array([repr(each) for each in column])
+        if values.ndim == 1:
+            found.append(np.argsort(values, kind="stable").tolist())
+    return found or [list(range(size(database)))]
+
+
 def relation_of(one: Any, other: Any) -> str:
     """The relation of which two databases are neighbours; "" where that is not known.
 

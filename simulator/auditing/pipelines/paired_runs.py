@@ -27,8 +27,8 @@ from simulator.auditing.pipelines.report import (
     PipelineReport,
     RecordedCall,
 )
-from simulator.auditing.pipelines.runs import TapedRun, played
-from simulator.auditing.pipelines.tape import Extreme, RunTape, TapeEvent
+from simulator.auditing.pipelines.runs import TapedRun, played, redrawn
+from simulator.auditing.pipelines.tape import RunTape, TapeEvent
 from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.interface import Guarantee
 
@@ -202,9 +202,9 @@ class PairedRuns:
         """Whether other coins move the event at which the databases part."""
         end = min(number, len(self.second.tape.events))
         return any(
-            _stops_before(run, number + 1)
+            run.stops_before(number + 1)
             if own is self.first
-            else _stops_before(run, end) or not _stops_before(run, number + 1)
+            else run.stops_before(end) or not run.stops_before(number + 1)
             for own, run in self.other_coins(*LEAKS)
         )
 
@@ -381,25 +381,11 @@ class PairedRuns:
         return notes
 
 
-def redrawn(drawn: int) -> Iterable[tuple[int, Extreme]]:
-    """Seeds of other coins, and where these come out: at either end, and ``drawn`` at random."""
-    yield 1, "low"
-    yield 2, "high"
-    yield from ((3 + number, "") for number in range(drawn))
-
-
 def _finding(kind: str, certain: bool, text: str, event: TapeEvent | None) -> PipelineFinding:
     if event is None:
         return PipelineFinding(kind, certain, text)
     name = " and ".join(dict.fromkeys(each.kind for each in event.noise)) or event.name
     return PipelineFinding(kind, certain, text, call=event.number, name=name, where=event.where)
-
-
-def _stops_before(run: TapedRun, number: int) -> bool:
-    """Whether a replay differs before event ``number``."""
-    return (run.diverged is not None and run.diverged.number < number) or len(
-        run.tape.events
-    ) < number
 
 
 def _size(event: TapeEvent) -> float:

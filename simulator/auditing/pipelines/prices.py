@@ -8,20 +8,29 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.auditing.audits.against_claim import claim_points
-from simulator.auditing.pipelines.costs import Cost, NoisyAnswer, answers_of
+from simulator.auditing.pipelines.costs import Cost, answers_of
 from simulator.auditing.pipelines.promises import SLACK, distance_of
-from simulator.auditing.pipelines.releases import Spent, law
+from simulator.auditing.pipelines.releases import Element, Spent, law
 from simulator.auditing.pipelines.tape import TapeEvent
+from simulator.auditing.pipelines.visibility import NoisyAnswer
 from simulator.foundations.errors import DpcomposeError
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.interface import Guarantee
 
+_ONE_SIDED = {"exponential", "geometric"}
+"""Noise that is never negative, so that a secret sign protects what it does not."""
+
+
+def _way(element: Element) -> float:
+    """1 where the direction of a move matters, else its sign."""
+    return 1.0 if _ONE_SIDED.intersection(element.kinds) else math.copysign(1.0, element.relative)
+
 
 def shifts_of(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> list[tuple[int, tuple[float, ...]]]:
-    """How far each noisy answer and each mechanism's input moved."""
+    """How far each noisy answer and each mechanism's input moved; of one-sided noise which way."""
     found = [
-        (answer.one.number, tuple(round(abs(each.relative), 6) for each in answer.moved))
+        (answer.one.number, tuple(round(_way(each) * each.relative, 6) for each in answer.moved))
         for answer in answers_of(pairs)
     ]
     found += [

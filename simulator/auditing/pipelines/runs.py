@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.auditing.pipelines.generators import numpy_recorded, recorded_generator
 from simulator.auditing.pipelines.libraries import PATCHES
-from simulator.auditing.pipelines.tape import Diverged, RunTape, running
+from simulator.auditing.pipelines.tape import Diverged, Extreme, RunTape, running
 from simulator.auditing.pipelines.traced import plain
 from simulator.foundations.errors import InvalidInput
 
@@ -35,6 +35,18 @@ class TapedRun:
     tape: RunTape
     outcome: RunOutcome
     diverged: Diverged | None = None
+
+    def stops_before(self, number: int) -> bool:
+        """Whether it differs from the record before event ``number``."""
+        early = self.diverged is not None and self.diverged.number < number
+        return early or len(self.tape.events) < number
+
+
+def redrawn(drawn: int) -> Iterable[tuple[int, Extreme]]:
+    """Seeds of other coins, and where these come out: at either end, and ``drawn`` at random."""
+    yield 1, "low"
+    yield 2, "high"
+    yield from ((3 + number, "") for number in range(drawn))
 
 
 @contextmanager

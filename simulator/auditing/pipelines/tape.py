@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -74,6 +74,22 @@ class NoiseTerm:
     scale: np.ndarray
     draws: np.ndarray
     sign: int = 1
+
+
+def gathered(noise: tuple[NoiseTerm, ...]) -> tuple[NoiseTerm, ...]:
+    """The terms of a sum, those of the same draws as one: noise minus itself has a scale of 0."""
+    found: list[NoiseTerm] = []
+    for term in noise:
+        for place, each in enumerate(found):
+            signed = each.sign * np.asarray(each.scale) + term.sign * np.asarray(term.scale)
+            one_sign = bool(np.all(signed >= 0) or np.all(signed <= 0))
+            if each.kind == term.kind and one_sign and np.array_equal(each.draws, term.draws):
+                sign = 1 if np.all(signed >= 0) else -1
+                found[place] = replace(each, scale=np.abs(signed), sign=sign)
+                break
+        else:
+            found.append(term)
+    return tuple(found)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.auditing.pipelines.tape import NoiseTerm, RunTape, TapeEvent, current
+from simulator.auditing.pipelines.tape import NoiseTerm, RunTape, TapeEvent, current, gathered
 
 LATTICE = ("geometric",)
 """Noise of whole numbers, of which a multiple is noise of another kind."""
@@ -302,28 +302,12 @@ def _derived(
     parameters: dict[str, Any] = {"shape": shape}
     if "factor" in rest:
         parameters["factor"] = rest.pop("factor")
-    noise = _gathered(noise) if kind == "sum" else noise
+    noise = gathered(noise) if kind == "sum" else noise
     fresh = kind in ("scale", "sum") and all(trace.fresh for trace in traces if trace)
     return tape.next_event(
         kind, ufunc.__name__, parameters=parameters, noise=noise, fresh=fresh,
         parents=tuple(trace.number for trace in traces if trace), **rest,
     )  # fmt: skip
-
-
-def _gathered(noise: tuple[NoiseTerm, ...]) -> tuple[NoiseTerm, ...]:
-    """The terms of a sum, those of the same draws as one: noise minus itself has a scale of 0."""
-    found: list[NoiseTerm] = []
-    for term in noise:
-        for place, each in enumerate(found):
-            signed = each.sign * np.asarray(each.scale) + term.sign * np.asarray(term.scale)
-            one_sign = bool(np.all(signed >= 0) or np.all(signed <= 0))
-            if each.kind == term.kind and one_sign and np.array_equal(each.draws, term.draws):
-                sign = 1 if np.all(signed >= 0) else -1
-                found[place] = replace(each, scale=np.abs(signed), sign=sign)
-                break
-        else:
-            found.append(term)
-    return tuple(found)
 
 
 def _settled(tape: RunTape, event: TapeEvent, compute: Callable[[], Any]) -> Any:

@@ -35,11 +35,16 @@ _is_fixed_query = lru_cache(maxsize=256)(is_fixed)
 def _kept(
     query: Query, database_0: Database, database_1: Database, relation: Relation
 ) -> tuple[Answer, Answer]:
-    values = query(database_0), query(database_1)
+    values = _own(query(database_0)), _own(query(database_1))
     complaint = exceeded(query, *values, relation)
     if complaint is not None:
         raise Breach(complaint)
-    for value in values:
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
     return values
+
+
+def _own(value: Answer) -> Answer:
+    """A number as it is; of an array a read-only copy: the function may fill the same one again."""
+    if isinstance(value, np.ndarray):
+        value = value.copy()
+        value.setflags(write=False)
+    return value

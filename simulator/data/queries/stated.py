@@ -56,8 +56,9 @@ class FunctionQuery:
     name: str = field(compare=False)
 
     def __call__(self, database: Database) -> Answer:
-        """Return the function's answer, unchanged."""
-        return self.function(database)
+        """Return the function's answer; of an array a copy, as it may fill the same one again."""
+        value = self.function(database)
+        return value.copy() if isinstance(value, np.ndarray) else value
 
     def sensitivity(self, relation: Relation) -> float:
         """Return the stated L1 sensitivity; :class:`NotApplicable` when none is stated."""
@@ -79,8 +80,10 @@ def function_query(
     """Return the query of a function whose value is a number or an array of shape (d,).
 
     Sensitivities are one number for every relation, or a mapping from relation to number. A
-    ``fixed`` function reads nothing but the database: its value on a database is computed once and
-    kept. Otherwise it is computed in every round, as it may read a variable that changes.
+    ``fixed`` function reads nothing but the database, and has one value on equal databases,
+    whatever the order of their records, and where a record is 1, 1.0 or True, 0.0 or -0.0: the
+    value is computed once and kept. Otherwise it is computed in every round, as it may read a
+    variable that changes.
     """
     l1 = _statement(sensitivity)
     l2 = l1 if l2_sensitivity is None else _statement(l2_sensitivity)

@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.errors import (
+    Breach,
+    DpcomposeError,
+    InvalidInput,
+    NotApplicable,
+    raised,
+)
 from simulator.foundations.validation import instance, probability_below_one
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -160,11 +166,39 @@ class Filter(ABC):
         """
         return self.price(mechanism.guarantee(relation))
 
+    def stepped(self, state: State, price: Price) -> tuple[bool, Any]:
+        """What ``step`` returns; raises Breach where it raises, or returns anything but a pair."""
+        step = type(self).step
+        try:
+            found = step(state, *price)
+        except (DpcomposeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise Breach(f"the step of the {self.name} filter raised {raised(error)}") from error
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            raise Breach(
+                f"the step of the {self.name} filter returned {found!r:.80}, which is not "
+                "(admitted, new_state)"
+            )
+        return found[0], found[1]
+
+    def observed(self, state: State, loss: float) -> State:
+        """What ``observe`` returns; raises Breach where it raises."""
+        try:
+            found: State = type(self).observe(state, loss)
+        except (DpcomposeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise Breach(f"observe of the {self.name} filter raised {raised(error)}") from error
+        return found
+
     def over_menu(self, prices: Sequence[Price]) -> OverMenu:
         """The filter for rounds at these prices only, for kernels.
 
         By default its own step over the prices. Raises NotApplicable where there is none for them.
         """
+        for price in prices:
+            self.stepped(self.initial, price)  # a kernel does not name the filter in an error
         return OverMenu(type(self).step, self.initial, [(e, d) for e, d in prices])
 
     @property
@@ -213,7 +247,7 @@ class RunningFilter:
         loss = float(loss)
         if math.isnan(loss):
             raise InvalidInput("a privacy loss must be a number, not nan")
-        self.state = type(self.spec).observe(self.state, loss)
+        self.state = self.spec.observed(self.state, loss)
 
     def _step(self, guarantee: Guarantee) -> tuple[bool, Any]:
         """(Admitted, state after the round). Raises InvalidInput unless given a guarantee."""
@@ -221,7 +255,7 @@ class RunningFilter:
             raise InvalidInput(
                 f"a filter accounts for a guarantee, as PureDP(0.1), not {guarantee!r:.80}"
             )
-        return type(self.spec).step(self.state, *self.spec.price(guarantee))
+        return self.spec.stepped(self.state, self.spec.price(guarantee))
 
     def fresh(self) -> RunningFilter:
         """The same promise with nothing spent."""

@@ -54,13 +54,24 @@ class DominatedFamily(Guarantee):
     def attained_law(self) -> PrivacyLossLaw:
         """The law of a pair in the family; the exchanged pair belongs to the family too."""
 
+    @property
+    def _law(self) -> PrivacyLossLaw:
+        """The dominating law; raises InvalidInput where a subclass returns anything else."""
+        law = self.dominating_law
+        if not isinstance(law, PrivacyLossLaw):
+            raise InvalidInput(
+                f"the dominating_law of {type(self).__name__} must be a privacy-loss law, as "
+                f"LaplaceLaw(0.1), not {law!r:.80}"
+            )
+        return law
+
     def _hockey_stick(self, epsilon: float) -> float:
-        return self.dominating_law.delta(epsilon)
+        return self._law.delta(epsilon)
 
     @property
     def pure_epsilon(self) -> float:
         """The largest loss of the pair in either direction; infinity where it is unbounded."""
-        law = self.dominating_law.simplest
+        law = self._law.simplest
         if law.infinite_mass > 0.0 or law.dual_infinite_mass > 0.0:
             return math.inf
         return max(map(abs, law.support))
@@ -68,8 +79,9 @@ class DominatedFamily(Guarantee):
     @property
     def zcdp_rho(self) -> float:
         """That of Laplace noise, or of pure privacy where the loss is bounded, else infinity."""
-        if isinstance(self.dominating_law, LaplaceLaw):
-            return laplace_rho(self.dominating_law.epsilon)
+        law = self._law
+        if isinstance(law, LaplaceLaw):
+            return laplace_rho(law.epsilon)
         epsilon = self.pure_epsilon
         return not_lost(epsilon * math.tanh(epsilon / 2.0)) if 0.0 < epsilon < math.inf else epsilon
 

@@ -62,6 +62,38 @@ def test_an_absent_library_is_said_to_be_absent(dpcompose, name):
     assert f"pip install 'dpcompose[{find(name).extra}]'" in said.out
 
 
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"role": "acountant"}, "role of the subject 'mine': 'acountant' is unknown; there are"),
+        ({"kinds": "pure"}, "the kinds of the subject 'mine' must be a list or a tuple"),
+        ({"kinds": ("Pure",)}, "'Pure' is unknown; there are gaussian, laplace"),
+        ({"relations": ("add",)}, "'add' is unknown; there are add-remove, replace-one"),
+        ({"make": None}, "make of the subject 'mine' must be callable, not None"),
+    ],
+    ids=["role", "kinds", "kind", "relation", "make"],
+)
+def test_a_wrong_subject_is_one_line(dpcompose, tmp_path, wrong, words, inside):
+    right = {"name": "mine", "role": "accountant", "make": int, "claims": "", "kinds": ("pure",)}
+    given = ", ".join(
+        f"{name}={value.__name__ if isinstance(value, type) else repr(value)}"
+        for name, value in (right | wrong).items()
+    )
+    made = f"Subject({given})"
+    path = tmp_path / "adapter.py"
+    path.write_text(
+        "from simulator.auditing.conformance import Library, Subject\n"
+        + (f"load = lambda: [{made}]\n" if inside else f"s = {made}\nload = lambda: [s]\n")
+        + "LIBRARY = Library(name='mine', load=load)\n",
+        encoding="utf-8",
+    )
+    said = dpcompose("conform", path)
+    assert said.code == 2
+    (line,) = (said.out + said.err).splitlines()
+    assert words in line
+
+
 def test_a_pull_request_gets_both_reports(dpcompose, quick, tmp_path):
     junit, comment = tmp_path / "conform.xml", tmp_path / "conform.md"
     said = dpcompose("conform", "dpcompose", *CHEAP, "--junit", junit, "--comment", comment)

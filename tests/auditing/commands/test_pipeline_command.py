@@ -39,6 +39,9 @@ def test_a_pipeline_that_leaks(dpcompose, file):
     [
         (["x", *PAIR], "give a pipeline as path/to/file.py:function"),
         (["FILE:total", *PAIR], "has no pipeline 'total'"),
+        (["FILE:count", "--pair", "[0.5, 1.0", "[0.5]"], "--pair must be two Python literals"),
+        (["FILE:count", "--pair", "[0.5]", "abc"], "--pair must be two Python literals"),
+        (["FILE:count", "--pair", "{[]}", "[]"], "--pair must be two Python literals"),
         (["FILE:count", *PAIR, "--patch", "x"], "no patch 'x': there are diffprivlib, opendp"),
     ],
 )

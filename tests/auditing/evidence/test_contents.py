@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 import pytest
@@ -141,8 +141,9 @@ def test_an_exact_cell_beside_noisy_ones_is_found():
         (lambda: np.random.default_rng(), "a random generator: whoever receives it can compute"),
         (lambda: sys.__stderr__, "TextIOWrapper"),
         (lambda: map(abs, iter(int, 1)), "more than 300,000 parts"),
+        (lambda: reduce(lambda held, _: [held], range(300), 1), "more than 64 objects inside each"),
     ],
-    ids=["lock", "inside", "module", "generator", "file", "endless"],
+    ids=["lock", "inside", "module", "generator", "file", "endless", "deep"],
 )
 def test_what_cannot_be_read_is_refused(make, words):
     with pytest.raises(InvalidInput, match=words):

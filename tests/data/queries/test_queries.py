@@ -299,6 +299,25 @@ def test_a_fixed_function_is_computed_once_for_each_database():
     assert is_fixed(scores)
 
 
+@pytest.mark.parametrize("fixed", [True, False])
+def test_a_function_may_fill_one_array_again(fixed):
+    buffer = np.zeros(2)
+
+    def filled(database):
+        buffer[:] = len(database), database.count("alice")
+        return buffer
+
+    everyone = Database({"alice": 1, "others": 9})
+    pair = everyone.remove("alice"), everyone
+    query = function_query(filled, 2.0, fixed=fixed)
+    for _ in range(2):
+        values = checked_values(query, *pair, ADD_REMOVE)
+        assert [value.tolist() for value in values] == [[9.0, 0.0], [10.0, 1.0]]
+    assert [value.tolist() for value in check_pair(query, *pair, ADD_REMOVE)] == [[9, 0], [10, 1]]
+    with pytest.raises(Breach, match="moves it by 2"):
+        checked_values(function_query(filled, 1.0, fixed=fixed), *pair, ADD_REMOVE)
+
+
 def test_fixed_functions_differ_as_their_code_does():
     one, two = (function_query(lambda d, k=k: k * len(d), 9.0, fixed=True) for k in (1.0, 2.0))
     assert one != two
