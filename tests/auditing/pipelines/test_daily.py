@@ -56,6 +56,7 @@ def running_sums(data, rng):
     return sums
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_sums_that_are_seen_in_between_are_no_single_answer(seed):
     """One noise on many sums: their differences are the records."""
