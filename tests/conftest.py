@@ -50,6 +50,12 @@ def compiles(monkeypatch):
         monkeypatch.setattr(worth, name, 0)
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Declared likelihoods are tested with 8,192 draws of each database, and not with 262,144."""
+    monkeypatch.setattr("simulator.auditing.declared.examining.MOST_DRAWS", 1 << 13)
+
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -11,6 +11,8 @@ from simulator.errors import InvalidInput
 from simulator.theory import PureDP, parse_filter
 from simulator.worst import worst_case
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FAMILY = PureDP(0.2)
 
 

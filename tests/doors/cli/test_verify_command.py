@@ -17,6 +17,8 @@ from simulator.foundations.errors import BrokenPromise
 from simulator.theory import BoundOnComposition, Composition, GaussianDP, bound, parse_guarantee
 from simulator.theory.bracket import Bracket
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FAMILY = PureDP(0.2)
 SETTINGS = {"seed": 3, "jobs": 1, "false_alarm": 1e-6}
 
