@@ -47,6 +47,7 @@ def chances(runs, most=1200):
     return np.r_[0.0, weights / weights.sum()]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("runs", COUNTS, ids=str)
 @pytest.mark.parametrize("scores", [(0, 1, 2, 3), (3, 1, 2, 0), (0, 1, 1, 0)])
 def test_the_law_is_that_of_the_enumerated_numbers_of_runs(runs, scores):
