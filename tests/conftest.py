@@ -8,6 +8,7 @@ A shell that starts the tests in the background makes them ignore Ctrl-C, and wi
 that they run: the default is put back.
 """
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -31,6 +32,10 @@ settings.register_profile(
 )
 settings.load_profile("daily")
 
+# a worker holds millions of objects that stay, and numba and the parser make many that do not:
+# looks for garbage at the usual pace take a fifth of the time
+gc.set_threshold(50_000, 20, 20)
+
 # the processes of parallel tests share the cores: threads of a product of matrices would wait there
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -43,6 +48,12 @@ def compiles(monkeypatch):
     """Games of every size are worth a compiled kernel."""
     for name in ("WORTH_COMPILING", "WORTH_A_LOOK"):
         monkeypatch.setattr(worth, name, 0)
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Declared likelihoods are tested with 8,192 draws of each database, and not with 262,144."""
+    monkeypatch.setattr("simulator.auditing.declared.examining.MOST_DRAWS", 1 << 13)
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -69,3 +80,9 @@ def pytest_collection_modifyitems(items):
             seen[function] += 1
             if seen[function] > (mark.args[0] if mark.args else 1):
                 item.add_marker("nightly")
+
+
+def pytest_collection_finish():
+    """Leave what was imported and collected out of every later look for garbage."""
+    gc.collect()
+    gc.freeze()

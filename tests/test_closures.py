@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import simulator
-from tests.test_import_direction import imports, is_package, modules
+from tests.helpers.sources import imports, is_package, modules, nodes
 
 ROOT = Path(simulator.__file__).parent.parent
 
@@ -56,13 +56,16 @@ def test_a_first_program_loads_little(program, most):
 
 
 def top_level(source):
-    """The source without the bodies of its functions, and without what only a type checker sees."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
+    """The nodes outside of the bodies of functions, and of what only a type checker sees."""
+    found, open_ = [], [nodes(source)[0]]
+    while open_:
+        node = open_.pop()
+        found.append(node)
         is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if is_function or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
-            node.body = [ast.Pass()]
-    return ast.unparse(tree)
+            continue
+        open_ += ast.iter_child_nodes(node)
+    return found
 
 
 def closure(start, sources):

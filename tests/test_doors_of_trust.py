@@ -6,14 +6,11 @@ other call that does so is found on the syntax trees, and stands in a list here 
 """
 
 import ast
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 
 import pytest
 
-import simulator
-
-PACKAGE = Path(simulator.__file__).parent
+from tests.helpers.sources import nodes, nodes_of_all
 
 STORE = "blocks of a run: appended to a file that open_regular has opened, in a folder of ours"
 KERNEL = "a file of the kernel"
@@ -90,20 +87,20 @@ START_CALLS = {
 PRINT_CALLS = {"click": {"echo", "secho"}, "sys.stderr": {"write"}, "sys.stdout": {"write"}}
 
 
-def calls_of(tree):
+def calls_of(among):
     """(module or receiver, name, call) of every call; a bare name has the module ''.
 
     ``from json import loads`` is the same as ``json.loads``.
     """
     origins = {}
-    for node in ast.walk(tree):
+    for node in among:
         if isinstance(node, ast.ImportFrom) and not node.level:
             for alias in node.names:
                 origins[alias.asname or alias.name] = (node.module, alias.name)
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 origins[alias.asname or alias.name] = (alias.name, None)
-    for node in ast.walk(tree):
+    for node in among:
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Name):
@@ -196,20 +193,15 @@ def found_in(source, rule):
     does = RULES[rule][0]
     return [
         ast.unparse(call)
-        for module, name, call in calls_of(ast.parse(source))
+        for module, name, call in calls_of(nodes(source))
         if does(module, name, call)
     ]
 
 
-@lru_cache(maxsize=1)
+@cache
 def calls_of_all():
     """{path: calls} of every module of the package."""
-    return {
-        path.relative_to(PACKAGE.parent).as_posix(): list(
-            calls_of(ast.parse(path.read_text(encoding="utf-8")))
-        )
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
+    return {f"simulator/{path}": list(calls_of(among)) for path, among in nodes_of_all().items()}
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -233,10 +225,8 @@ SHIELDED = {
 
 @pytest.mark.parametrize("path", SHIELDED)
 def test_a_pool_is_made_within_children_guarded(path):
-    tree = ast.parse((PACKAGE.parent / path).read_text(encoding="utf-8"))
-    named = [
-        n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == SHIELDED[path]
-    ]
+    among = nodes_of_all()[path.removeprefix("simulator/")]
+    named = [n for n in among if isinstance(n, ast.FunctionDef) and n.name == SHIELDED[path]]
     assert "guarded()" in ast.unparse(named[0])
 
 

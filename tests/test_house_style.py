@@ -7,30 +7,18 @@ more than 400 lines or uses a private name of another library, and some words ar
 import ast
 import re
 from collections import Counter
-from functools import lru_cache
-from pathlib import Path
 
 import pytest
 
-import simulator
 from tests.helpers.quick import QUICK, files
 from tests.helpers.rooms import ROOMS
+from tests.helpers.sources import PACKAGE, nodes, nodes_of_all, texts
 
-PACKAGE = Path(simulator.__file__).parent
 MOST = 5
 KERNELS = {
     "engine/enumerated/covering.py": {"kernel", "draw", "no_draw"},
 }
 """Functions that numba compiles and calls by position."""
-
-
-@lru_cache(maxsize=1)
-def trees():
-    """{path within the package: syntax tree} of every module."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
 
 
 def is_named(node, name):
@@ -60,23 +48,24 @@ def positional_of_dataclass(node):
     return count
 
 
-def too_many(tree, excepted=frozenset()):
+def too_many(among, excepted=frozenset()):
     """The functions and dataclasses that take more than MOST positional arguments, with counts."""
-    found = []
-    for parent in ast.walk(tree):
-        for node in ast.iter_child_nodes(parent):
-            count = 0
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                count = positional_of_function(node, isinstance(parent, ast.ClassDef))
-            elif isinstance(node, ast.ClassDef):
-                count = positional_of_dataclass(node)
-            if count > MOST and node.name not in excepted:
-                found.append((node.name, count))
-    return found
+    classes = [node for node in among if isinstance(node, ast.ClassDef)]
+    in_class = {id(node) for each in classes for node in each.body}
+    found = [(node.name, positional_of_dataclass(node)) for node in classes]
+    found += [
+        (node.name, positional_of_function(node, id(node) in in_class))
+        for node in among
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return [(name, count) for name, count in found if count > MOST and name not in excepted]
 
 
 def test_nothing_takes_more_than_five_positional_arguments():
-    found = {path: too_many(tree, KERNELS.get(path, frozenset())) for path, tree in trees().items()}
+    found = {
+        path: too_many(among, KERNELS.get(path, frozenset()))
+        for path, among in nodes_of_all().items()
+    }
     assert len(found) > 100
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -84,8 +73,8 @@ def test_nothing_takes_more_than_five_positional_arguments():
 def test_no_class_name_is_defined_twice():
     names = Counter(
         node.name
-        for tree in trees().values()
-        for node in ast.walk(tree)
+        for among in nodes_of_all().values()
+        for node in among
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, times in names.items() if times > 1] == []
@@ -95,9 +84,7 @@ LINES = 400
 
 
 def test_no_module_has_more_than_400_lines():
-    lengths = {
-        path: len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) for path in trees()
-    }
+    lengths = {path: len(text.splitlines()) for path, text in texts().items()}
     assert {path: length for path, length in lengths.items() if length > LINES} == {}
 
 
@@ -111,17 +98,14 @@ GATED = {"runner/lifetime.py"}
 """Modules that may use private names, behind a look at the version and with a public fallback."""
 
 
-def private_names(tree):
+def is_private(name):
+    return name in PRIVATE or (name.startswith("_") and not name.endswith("__"))
+
+
+def private_names(among):
     """The private names of other libraries that a module imports, or reads off what it imports."""
     ours, found = {}, []
-
-    def is_private(dotted):
-        return any(
-            part in PRIVATE or (part.startswith("_") and not part.endswith("__"))
-            for part in dotted.split(".")[1:]
-        )
-
-    for node in ast.walk(tree):
+    for node in among:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
@@ -131,8 +115,8 @@ def private_names(tree):
             for alias in node.names:
                 ours[alias.asname or alias.name] = f"{node.module}.{alias.name}"
                 found.append(f"{node.module}.{alias.name}")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
+    for node in among:
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
             top, _, rest = ast.unparse(node).partition(".")
             if top in ours and re.fullmatch(r"[\w.]+", rest):
                 found.append(f"{ours[top]}.{rest}")
@@ -141,12 +125,12 @@ def private_names(tree):
         for name in found
         if not name.startswith(("simulator", "__future__"))
         and name not in DOCUMENTED
-        and is_private(name)
+        and any(map(is_private, name.split(".")[1:]))
     }
 
 
 def test_no_private_name_of_another_library_is_used():
-    found = {path: private_names(tree) for path, tree in trees().items()}
+    found = {path: private_names(among) for path, among in nodes_of_all().items()}
     assert {path: found[path] for path in found if found[path] and path not in GATED} == {}
 
 
@@ -161,7 +145,7 @@ def test_no_private_name_of_another_library_is_used():
     ],
 )
 def test_private_names_are_found(source, found):
-    assert private_names(ast.parse(source)) == found
+    assert private_names(nodes(source)) == found
 
 
 BANNED = re.compile(
@@ -174,8 +158,7 @@ BANNED = re.compile(
 
 def banned_words():
     """How often each banned word stands in the package."""
-    texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
-    return Counter(word.lower() for text in texts for word in BANNED.findall(text))
+    return Counter(word.lower() for text in texts().values() for word in BANNED.findall(text))
 
 
 STILL_USED = {"of no use": 1}
@@ -198,23 +181,23 @@ COLLAPSED = re.compile(
 
 
 def test_the_headings_of_docstrings_stand_alone():
-    for path in sorted(PACKAGE.rglob("*.py")):
-        assert not COLLAPSED.findall(path.read_text(encoding="utf-8")), path
+    for path, text in texts().items():
+        assert not COLLAPSED.findall(text), path
     assert COLLAPSED.findall("    Parameters ---------- sample : it\n    Attributes:\n")
 
 
-def docstrings_that_only_point(tree):
+def docstrings_that_only_point(among):
     """The functions and classes whose docstring begins with "See", and says nothing itself."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
     return [
         getattr(node, "name", "")
-        for node in ast.walk(tree)
+        for node in among
         if isinstance(node, kinds) and (ast.get_docstring(node) or "").startswith("See ")
     ]
 
 
 def test_a_docstring_says_what_is_returned_or_done():
-    found = {path: docstrings_that_only_point(tree) for path, tree in trees().items()}
+    found = {path: docstrings_that_only_point(among) for path, among in nodes_of_all().items()}
     assert {path: names for path, names in found.items() if names} == {}
 
 
@@ -222,7 +205,7 @@ def test_a_docstring_that_only_points_is_found():
     source = (
         "class C:\n    def f(self):\n        'See :meth:`B.f`.'\n    def g(self):\n        'It.'"
     )
-    assert docstrings_that_only_point(ast.parse(source)) == ["f"]
+    assert docstrings_that_only_point(nodes(source)) == ["f"]
 
 
 def test_every_room_has_quick_tests_that_are_there():
@@ -314,4 +297,4 @@ FIELDS = "".join(f"    x{i}: int\n" for i in range(6))
     ],
 )
 def test_the_count_itself(source, found):
-    assert too_many(ast.parse(source)) == found
+    assert too_many(nodes(source)) == found

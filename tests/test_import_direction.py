@@ -3,16 +3,12 @@
 The imports of every module are read off its syntax tree, wherever in the module they stand.
 """
 
-import ast
 import sys
-from pathlib import Path
 
 import pytest
 
-import simulator
 from tests.helpers.rooms import FLOORS, ROOMS, SHELVES, table
-
-PACKAGE = Path(simulator.__file__).parent
+from tests.helpers.sources import PACKAGE, imports, is_package, modules, nodes
 
 ON = {shelf.name: shelf.on for shelf in SHELVES}
 
@@ -38,36 +34,6 @@ def room_of(module):
     """The room of a dotted module name of the project."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else parts[0]
-
-
-def modules():
-    """{dotted name: source} of the whole package."""
-    found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        found[".".join(parts).removesuffix(".__init__")] = path.read_text(encoding="utf-8")
-    return found
-
-
-def imports(name, source, known):
-    """The dotted names that a module imports; ``from a import b`` is a.b where that is a module."""
-    found = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                package = name if is_package(name) else name.rpartition(".")[0]
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, base] if base else above)
-            inner = {f"{base}.{alias.name}" for alias in node.names}
-            found |= (inner & known) or {base}
-    return found - {name}
-
-
-def is_package(name):
-    return (PACKAGE.parent / Path(*name.split(".")) / "__init__.py").exists()
 
 
 def breaches(name, imported):
@@ -130,7 +96,7 @@ def rooms_graph(sources):
     for name, source in sources.items():
         others = {
             room_of(other)
-            for other in imports(name, source, known)
+            for other in imports(name, nodes(source), known)
             if other.partition(".")[0] == "simulator"
         }
         graph.setdefault(room_of(name), set()).update(others - {room_of(name)})
@@ -139,11 +105,12 @@ def rooms_graph(sources):
 
 def test_a_room_imports_only_from_rooms_below():
     sources = modules()
-    assert len(sources) > 50
+    known = set(sources)
+    assert len(known) > 50
     found = [
         breach
         for name, source in sources.items()
-        for breach in breaches(name, imports(name, source, set(sources)))
+        for breach in breaches(name, imports(name, nodes(source), known))
     ]
     assert found == []
 
@@ -161,8 +128,9 @@ def test_no_two_rooms_import_each_other():
 
 def test_no_two_modules_import_each_other():
     sources = modules()
-    graph = {name: imports(name, source, set(sources)) for name, source in sources.items()}
-    within = {name: found & set(sources) for name, found in graph.items() if not is_package(name)}
+    known = set(sources)
+    graph = {name: imports(name, nodes(source), known) for name, source in sources.items()}
+    within = {name: found & known for name, found in graph.items() if not is_package(name)}
     assert ring(within) is None
 
 
@@ -205,7 +173,7 @@ def test_no_two_modules_import_each_other():
 )
 def test_the_check_sees_what_is_wrong(name, line, found):
     known = set(modules())
-    assert found in " ".join(breaches(name, imports(name, line, known)))
+    assert found in " ".join(breaches(name, imports(name, nodes(line), known)))
 
 
 def test_the_check_sees_a_ring():

@@ -21,13 +21,15 @@ from experiments import stages
 from simulator.foundations.attached import behind_door, furnish
 from tests.helpers.public import NAMESPACES
 from tests.helpers.rooms import SHELVES
+from tests.helpers.sources import PACKAGE, nodes, texts
 
 
 def constants_with_docstrings(module):
     """Names that a file of the module assigns, with a string right below that says what it is."""
     found = set()
-    for path in Path(module.__file__).parent.rglob("*.py"):
-        body = ast.parse(path.read_text(encoding="utf-8")).body
+    folder = Path(module.__file__).parent.relative_to(PACKAGE).as_posix().removeprefix(".")
+    for path, text in texts().items():
+        body = nodes(text)[0].body if path.startswith(folder) else ()
         for node, below in itertools.pairwise(body):
             if not (isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)):
                 continue

@@ -10,6 +10,8 @@ from simulator.analysis.verification import decided, looks, probed, verify
 from simulator.engine.specification import Specification
 from simulator.theory import Composition, PureDP, bound
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FAMILY = PureDP(0.2)
 WORST = {"worst": make("fixed-worst-case", FAMILY, 1)}
 EXACT, ROOT = "kairouz-oh-viswanath-3.3", "kairouz-oh-viswanath-3.5"

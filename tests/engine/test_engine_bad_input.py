@@ -27,7 +27,7 @@ from tests.helpers.games import (
     press,
 )
 
-pytestmark = pytest.mark.usefixtures("compiles")
+compiled = pytest.mark.usefixtures("compiles")
 
 FAMILY = PureDP(0.2)
 SMALL = Laplace(ALICE, 0.1)
@@ -113,6 +113,7 @@ def in_turn(coins):
         yield GOOD
 
 
+@compiled
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
 def test_an_adversary_that_makes_an_impossible_mechanism(epsilon):
     def adversary(coins):
@@ -197,6 +198,7 @@ def test_an_adversary_that_raises():
     assert line == f"round 2, trial 0: the adversary raised KeyError: 'where' ({at})"
 
 
+@compiled
 def test_an_adversary_that_stops_early():
     def adversary(coins):
         yield GOOD
@@ -358,6 +360,7 @@ def below_the_menu(_state, i, _answer, _coins):
     return 0.0, -1 if i == 3 else 0
 
 
+@compiled
 @pytest.mark.sampled
 @pytest.mark.parametrize(("step", "move"), [(two_ahead, "2"), (below_the_menu, "-1")])
 def test_a_move_off_the_menu(step, move):
@@ -429,6 +432,7 @@ def late_uncompiled(state, i, answer, coins):
     return late(state, i, answer, coins)
 
 
+@compiled
 def test_a_rule_that_raises_before_its_first_move():
     line = refused(Rule(at_once, on_alice(SMALL)), Breach)
     assert "raised ValueError: not today" in line

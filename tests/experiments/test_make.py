@@ -54,15 +54,16 @@ def test_nothing_is_done_twice(project):
     assert stages_run(project) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("touched", "run"),
     [
         ("simulator/used.py", ["simulate", "draw"]),
-        ("experiments/figures/a.py", ["simulate", "draw"]),
         ("results/data/a.json", ["draw"]),
         ("simulator/analysis/plots/style.py", ["draw"]),
-        ("experiments/drawing/look.py", ["draw"]),
         ("simulator/other.py", []),
+        ("experiments/figures/a.py", ["simulate", "draw"]),
+        ("experiments/drawing/look.py", ["draw"]),
         ("simulator/analysis/plots/__pycache__", []),
     ],
 )

@@ -119,6 +119,7 @@ def test_the_program_of_the_audit_prints_what_it_says(tmp_path, capsys):
         assert found == pytest.approx(said, abs=tolerance)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path, capsys):
     run(tmp_path, "accounting", trials=500)
     *granted, violated = capsys.readouterr().out.splitlines()

@@ -24,7 +24,7 @@ def assert_covers(
     interval: Callable[[np.random.Generator], tuple[float, float]],
     truth: float,
     rate: float,
-    repetitions: int = 1000,
+    repetitions: int = 500,
     seed: int = 20_240_601,
 ) -> None:
     """Fail when more repetitions miss than ``rate`` explains; generators are spawned from seed."""

@@ -44,20 +44,20 @@ def both(scalars):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("b", [0, 1])
-def test_compiled_and_interpreted_agree_draw_for_draw(case, b):
+def test_compiled_and_interpreted_agree_draw_for_draw(case):
     scalars = case.mechanism.scalars
     row = case.mechanism.checked_row(case.database_0, case.database_1, case.relation)
-    results = []
-    for played in both(scalars):
-        params = np.zeros(scalars.width(row))
-        tilted = np.zeros(scalars.tilt_width((row[0],)))
-        out = np.zeros((4, 400))
-        noise = np.random.default_rng(11)
-        played(np.array(row), case.mechanism.parameter, b, params, tilted, noise, out)
-        results.append((params, tilted, out))
-    for compiled, interpreted in zip(*results):
-        np.testing.assert_allclose(compiled, interpreted, rtol=1e-14, atol=1e-14)
+    for b in (0, 1):
+        results = []
+        for played in both(scalars):
+            params = np.zeros(scalars.width(row))
+            tilted = np.zeros(scalars.tilt_width((row[0],)))
+            out = np.zeros((4, 400))
+            noise = np.random.default_rng(11)
+            played(np.array(row), case.mechanism.parameter, b, params, tilted, noise, out)
+            results.append((params, tilted, out))
+        for compiled, interpreted in zip(*results):
+            np.testing.assert_allclose(compiled, interpreted, rtol=1e-14, atol=1e-14)
 
 
 def test_a_mechanism_that_ignores_its_parameters_is_told_apart():

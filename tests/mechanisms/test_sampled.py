@@ -157,7 +157,7 @@ def test_answers_have_the_density(name, b):
     """A chi-square test, p > 1e-7: a false alarm once in half a million runs of all of them."""
     *_, p0, p1, whole = CASES[name]
     pair, density, noise = pair_of(name), (p0, p1)[b], np.random.default_rng(5)
-    draws = np.array([pair.sample(b, noise) for _ in range(20_000)])
+    draws = np.array([pair.sample(b, noise) for _ in range(8000)])
     if whole == 1:
         cells = np.arange(-4.5, 6.5)
         masses = np.array([float(density((a + c) / 2)) for a, c in pairwise(cells)])

@@ -36,8 +36,7 @@ def play(adversary, family=WIDE, **others):
 @pytest.mark.parametrize("adversary", [PRESS, press_when_ahead])
 def test_the_number_of_jobs_changes_no_bit(adversary):
     alone = play(adversary, trace=True, keep_views=11)
-    for jobs in (2, 4):
-        assert_same(alone, play(adversary, trace=True, keep_views=11, jobs=jobs))
+    assert_same(alone, play(adversary, trace=True, keep_views=11, jobs=3))
 
 
 def test_another_seed_or_experiment_gives_other_losses():

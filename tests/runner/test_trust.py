@@ -26,6 +26,8 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms import Mechanism, RandomizedResponse
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
 ALICE = counting_query("alice")

@@ -152,7 +152,7 @@ def test_a_family_alone_has_bounds_and_a_worst_case():
 
 
 def test_a_resumed_study_is_the_same_and_plays_nothing_twice(tmp_path):
-    tasks = grid([steady, adaptive], ["pure:0.2"], [4, 8], [TAIL, EPSILON], experiments=[0])
+    tasks = grid([steady, adaptive], ["pure:0.2"], [4], [TAIL, EPSILON], experiments=[0])
     whole = collected(tasks, tmp_path / "whole.csv", trials=4000, width=0.05)
     part = collect(tasks, tmp_path / "part.csv", trials=4000, width=0.05, jobs=1)
     for _ in range(3):

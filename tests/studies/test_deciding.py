@@ -103,8 +103,8 @@ def test_without_a_bound_nothing_is_decided():
     assert {p.stopped for p in study} == {"trials"}
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("after", [1, 3, 5, 7, 11, 15])
+@pytest.mark.sampled
+@pytest.mark.parametrize("after", [3, 1, 5, 7, 11, 15])
 def test_an_interrupted_study_decides_as_a_whole_one(tmp_path, after):
     settings = {"decide": "order", "trials": 32_000, "jobs": 1}
     whole = tmp_path / "whole.csv"

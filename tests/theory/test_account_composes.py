@@ -32,7 +32,7 @@ def test_pure_rounds_add_up_and_nothing_costs_nothing():
 
 
 def test_several_points_have_the_answers_of_single_calls():
-    deltas, epsilons = [1e-2, 1e-5, 1e-9], np.array([0.5, 1.0, 2.0])
+    deltas, epsilons = [1e-2, 1e-9], np.array([0.5, 2.0])
     sampled = events.subsampled(events.gaussian(1.0), 0.1)
     for account in (
         Account().then(events.gaussian(1.0), 4),

@@ -126,6 +126,7 @@ def test_a_sample_without_replacement_of_a_replaced_record(event, density, scale
         assert found.upper <= exact + 1e-4
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("others", [-1.0, 0.0])
 def test_a_sample_with_replacement_of_a_replaced_record(others):
     """Three draws from ten; the other draws add ``others`` each."""

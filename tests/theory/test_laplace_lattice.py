@@ -78,6 +78,7 @@ def test_its_delta_is_what_fifty_digits_say(epsilons, share):
     assert found.slope < 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilons", CASES[1:4])
 def test_a_term_left_out_or_a_step_too_short_is_caught(epsilons):
     tail = LaplaceLatticeTail.of(rounds_of(epsilons))

@@ -118,6 +118,7 @@ def test_gaussians_on_lines_are_gaussian(delta, closed, monkeypatch):
     assert found.width <= 1e-6 * found.upper
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("delta", [0.05, 1e-8, 1e-30])
 @pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
 def test_brackets_of_coarse_and_fine_lines_intersect(law, delta):
@@ -433,6 +434,7 @@ WEAK = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WEAK)
 def test_a_bracket_is_narrow_and_lies_in_a_wider_one_of_other_lines(name):
     rounds, delta = WEAK[name]

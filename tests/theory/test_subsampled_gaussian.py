@@ -99,6 +99,7 @@ def test_delta_keeps_its_digits_in_the_far_tail():
     assert 0 < law.delta(32.0) < 1e-288
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("exchanged", [False, True])
 @pytest.mark.parametrize(("sigma", "rate"), CASES)
 def test_masses_of_cells_are_their_integrals(sigma, rate, exchanged):
@@ -133,6 +134,7 @@ def test_thin_cells_of_the_normal_law_keep_their_digits():
             assert found == pytest.approx(float(exact), rel=2e-13, abs=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_moments_and_transform_by_quadrature(exchanged):
     sigma, rate = 0.8, 0.1

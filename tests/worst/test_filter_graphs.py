@@ -218,6 +218,7 @@ def test_a_sound_filter_with_a_free_parameter_is_found_sound() -> None:
     assert fine.delta.lower <= last.delta(1.0).lower < uppers[3] < 2.0 * last.delta(1.0).lower
 
 
+@pytest.mark.nightly
 def test_cells_that_paid_for_their_upper_end_would_fall_below() -> None:
     """The upper end of a free parameter can fail: priced fairly it is no bound."""
     filter_ = ZCDPFilter(2.0, 1e-2)
@@ -267,6 +268,7 @@ def test_a_parameter_that_the_filter_never_admits_is_left_out() -> None:
     assert alone.delta.lower <= found.upper < 2.0 * alone.delta.upper
 
 
+@pytest.mark.nightly
 def test_the_lower_end_of_a_free_parameter_grows_with_its_grid() -> None:
     """A unit that does not divide the least cost once charged twice of it: .79e-7 after 2.6e-7."""
     filter_ = ZCDPFilter(1.0, 1e-6)

@@ -67,10 +67,10 @@ def test_a_difference_ends_a_batch(monkeypatch, capsys):
     assert "seed 7 differs, compiled: ZeroDivisionError" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("step", "least"), [(False, 2500), (True, 2500)])
+@pytest.mark.parametrize(("step", "least"), [(False, 1250), (True, 1250)])
 def test_most_programs_are_read_and_play(step, least):
-    found = [agreed(seed, step=step) for seed in range(50)]
-    assert sum(rounds is None for rounds in found) <= 8
+    found = [agreed(seed, step=step) for seed in range(25)]
+    assert sum(rounds is None for rounds in found) <= 4
     assert sum(rounds or 0 for rounds in found) >= least
 
 

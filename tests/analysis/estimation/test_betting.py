@@ -110,8 +110,8 @@ def test_bets_know_nothing_of_the_future(sample, cut):
 
 @pytest.mark.parametrize(("side", "mean"), [(ABOVE, 0.3), (BELOW, 0.3), (BELOW, 0.72)])
 def test_a_fair_game_keeps_its_mean(side, mean):
-    """All 2^9 sequences of a coin: the wealth against the true mean averages to exactly 1."""
-    length, total, cells = 9, 0.0, 0
+    """All 2^8 sequences of a coin: the wealth against the true mean averages to exactly 1."""
+    length, total, cells = 8, 0.0, 0
     for word in range(2**length):
         sample = np.array([(word >> bit) & 1 for bit in range(length)], dtype=float)
         bets = bets_on_mean(Points(sample), ALPHA, side)

@@ -142,10 +142,10 @@ def test_delta_needs_a_finite_epsilon(eps):
 @pytest.mark.sampled
 @pytest.mark.parametrize(("target", "most"), [(0.1, 1.12), (0.01, 1.12)])
 def test_intervals_are_nearly_as_narrow_as_the_normal_one(target, most):
-    """Means over 6 samples of the width over that for known variance; 1.07 at 100,000 trials."""
+    """Means over 3 samples of the width over that for known variance; 1.07 at 100,000 trials."""
     trials, point = 50_000, float(brentq(lambda e: gaussian_delta(1.0, e) - target, 0.0, 9.0))
     ratios = []
-    for seed in range(6):
+    for seed in range(3):
         losses = np.random.default_rng(seed).normal(0.5, 1.0, trials)
         x = excess(losses, point)
         normal = 2 * norm.isf(0.025) * x.std() / math.sqrt(trials)

@@ -171,7 +171,7 @@ SMALL = Steered(
 @pytest.mark.parametrize("name", RULES)
 def test_weights_average_to_one(name, sampling):
     s = specification(
-        RULES[name], sampling, rounds=6, trials=40_000, block_size=20_000, keep_views=0
+        RULES[name], sampling, rounds=6, trials=10_000, block_size=5_000, keep_views=0
     )
     for b in (0, 1):
         assert abs(mean_weight_z(s, b, play_block)) < norm.isf(ALARM / 2)
@@ -191,7 +191,7 @@ def test_a_wrong_psi_is_seen_in_the_mean_weight(monkeypatch):
         log_weights += rounds * 0.01
 
     monkeypatch.setattr(TiltedEngine, "play", broken)
-    s = specification(TABLES, SMALL, rounds=6, trials=40_000, block_size=20_000, keep_views=0)
+    s = specification(TABLES, SMALL, rounds=6, trials=10_000, block_size=5_000, keep_views=0)
     for b in (0, 1):
         assert abs(mean_weight_z(s, b, play_block)) > norm.isf(ALARM / 2)
 

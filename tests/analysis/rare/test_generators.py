@@ -77,7 +77,7 @@ def test_a_generator_and_its_rule_have_one_answer():
         for adversary in (press, rule):
             event = estimate_rare(
                 adversary, PureDP(0.5), 30, 4000, method="auto", seed=2, confidence=1 - 1e-6,
-                setting=Setting(jobs=2, progress=False), **point,
+                setting=Setting(jobs=1, progress=False), **point,
             )  # fmt: skip
             assert event.method == "covering"
             found = event.at_delta or event.delta

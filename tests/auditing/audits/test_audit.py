@@ -210,7 +210,7 @@ def test_a_result_travels_between_processes(bits):
         return value + rng.integers(0, 300, size=(n, 6))
 
     for sample in (floats, pairs):
-        found = audit(sample, 0.0, 1.0, claimed=PureDP(0.1), samples=20_000, bits=bits)
+        found = audit(sample, 0.0, 1.0, claimed=PureDP(0.1), samples=5_000, bits=bits)
         again = pickle.loads(pickle.dumps(found))
         assert str(again) == str(found)
         assert again.event.contains(sample(1.0, 1, np.random.default_rng(1))[0]) in (True, False)

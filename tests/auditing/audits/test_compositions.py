@@ -226,7 +226,7 @@ def test_a_counter_that_leaks_only_in_the_third_answer_needs_the_round():
 
 def test_views_that_were_kept_are_audited():
     adversary = always(BlackBox(respond(0.8), PureDP(0.8)))
-    result = simulate(adversary, PureDP(0.8), 4, 4000, seed=3, jobs=1)
+    result = simulate(adversary, PureDP(0.8), 4, 2000, seed=3, jobs=1)
     assert audit_views(result, claimed=PureDP(0.8)).violated
     assert not audit_views(result, claimed=PureDP(3.2)).violated
 

@@ -89,10 +89,10 @@ def test_a_strategy_draws_the_databases():
 
 
 def test_what_is_undecided_passes_unless_strict():
-    report = assert_pipeline(honest.converted_noise, DATA, claimed="pure:1")
+    report = assert_pipeline(honest.randomized_response, DATA[:3], claimed="pure:1")
     assert report.verdict == "undecided"
     with pytest.raises(PrivacyViolation, match="undecided: output"):
-        assert_pipeline(honest.converted_noise, DATA, claimed="pure:1", strict=True)
+        assert_pipeline(honest.randomized_response, DATA[:3], claimed="pure:1", strict=True)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_a_broken_pipeline_is_blamed_by_its_line(pipeline):
 @pytest.mark.parametrize("pipeline", HONEST, ids=name)
 @pytest.mark.parametrize("order", [1, pytest.param(-1, marks=pytest.mark.nightly)])
 def test_an_honest_pipeline_is_kept(pipeline, order):
-    for place in (11, 0, 5):
+    for place in (11, 0):
         pair = [ROWS, np.delete(ROWS, place, axis=0)][::order]
         again = place == 11  # other databases are made of the same records
         report = record(pipeline, *pair, claimed="pure:1", seed=place, again=again)
@@ -56,6 +56,7 @@ def running_sums(data, rng):
     return sums
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_sums_that_are_seen_in_between_are_no_single_answer(seed):
     """One noise on many sums: their differences are the records."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.auditing import mechanism, record
@@ -27,19 +27,28 @@ def test_an_honest_pipeline_is_shown_to_keep_its_claim(pipeline):
     assert report.verdict == "kept", report
 
 
-@given(
-    st.sampled_from(honest.DECIDED + honest.UNDECIDED), VALUES, st.integers(0, 5),
-    st.integers(0, 2**31),
-)  # fmt: skip
-@example(honest.two_parts_and_noise, [0.0, 0.5], 0, 0)  # the pair does not differ where others do
+@given(st.sampled_from(honest.DECIDED), VALUES, st.integers(0, 5), st.integers(0, 2**31))
 @settings(max_examples=10, deadline=None)
-def test_an_honest_pipeline_is_never_blamed(pipeline, data, place, seed):
+def test_an_honest_pipeline_is_kept_whatever_the_pair(pipeline, data, place, seed):
     other = [*data]
     del other[place % len(data)]
     for pair in ((data, other), (other, data)):
         report = record(pipeline, *pair, claimed="pure:1", seed=seed)
+        assert report.verdict == "kept", report
+
+
+def test_a_pair_that_does_not_differ_where_others_do_is_kept():
+    pair = [0.0, 0.5], [0.5]
+    assert record(honest.two_parts_and_noise, *pair, claimed="pure:1").verdict == "kept"
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("pipeline", honest.UNDECIDED, ids=name)
+def test_an_honest_pipeline_that_is_not_decided_is_not_blamed_either(pipeline):
+    """Each is played some hundred times before it is left undecided."""
+    for seed, pair in enumerate([(DATA, DATA[1:]), ([0.5], []), ([], [0.5])]):
+        report = record(pipeline, *pair, claimed="pure:1", seed=seed)
         assert not report.violated, report
-        assert report.verdict == "kept" or pipeline in honest.UNDECIDED
 
 
 @pytest.mark.parametrize("pipeline", BROKEN, ids=name)
@@ -133,7 +142,7 @@ def test_a_leak_that_depends_on_coins_is_undecided_and_one_that_does_not_is_blam
 
 
 @given(p=st.floats(0.51, 0.9999))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_randomized_response_by_hand_is_never_blamed(p):
     def respond(data, rng):
         bit = len(data) > 3
@@ -254,7 +263,7 @@ def program(steps):
 
 
 @given(st.lists(STEP, min_size=1, max_size=6), VALUES, st.integers(0, 2**31))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_random_programs_are_never_blamed(steps, data, seed):
     spent = sum(epsilon for kind, epsilon, _ in steps if kind != "gaussian-free")
     claim = f"pure:{max(spent, 1e-3)}"
@@ -268,7 +277,7 @@ def test_random_programs_are_never_blamed(steps, data, seed):
     VALUES,
     st.integers(0, 2**31),
 )  # fmt: skip
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_random_programs_that_spend_a_hundredth_too_much_are_blamed(steps, data, seed):
     claim = f"pure:{0.99 * sum(epsilon for _, epsilon, _ in steps)}"
     report = record(program(steps), data, data[:-1], claimed=claim, seed=seed)

@@ -111,7 +111,7 @@ def test_a_play_by_one_worker_loads_what_it_needs():
     ]  # fmt: skip
     program = (
         "import sys; from simulator.doors.cli import run\n"
-        "run('simulate press-when-ahead --family pure:.2 --rounds 8 --trials 2000 --jobs 1'"
+        "run('simulate press-when-ahead --family pure:.2 --rounds 8 --trials 200 --jobs 1'"
         ".split())\n"
         f"print([name for name in {heavy} if name in sys.modules])"
     )

@@ -17,6 +17,8 @@ from simulator.foundations.errors import BrokenPromise
 from simulator.theory import BoundOnComposition, Composition, GaussianDP, bound, parse_guarantee
 from simulator.theory.bracket import Bracket
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FAMILY = PureDP(0.2)
 SETTINGS = {"seed": 3, "jobs": 1, "false_alarm": 1e-6}
 
@@ -72,7 +74,7 @@ def test_a_broken_promise_blames_the_mechanism_and_no_bound():
         verify(attack(HalfNoise(ALICE, 0.4)), FAMILY, 1, 40_000, **SETTINGS)
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly  # by day an honest file exits with 0
 @pytest.mark.parametrize("rounds", [1, 50])
 def test_all_of_the_noise_is_not(rounds):
     checks = verify(attack(Laplace(ALICE, 0.2)), FAMILY, rounds, 40_000, **SETTINGS)

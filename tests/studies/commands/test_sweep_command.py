@@ -89,13 +89,13 @@ trials = 2000
 [[task]]
 adversary = "fixed-worst-case"
 family = ["pure:0.1", "pure:0.2"]
-rounds = [5, 10]
+rounds = [5]
 quantity = "epsilon(delta=0.01)"
 metadata = { why = "a test" }
 """
     )
     assert dpcompose("sweep", tmp_path / "study.toml", "--out", tmp_path / "one.csv").code == 0
-    run = (*SWEEP, "--rounds", "5,10", *EPSILON, "--trials", 2000, "--out", tmp_path / "two.csv")
+    run = (*SWEEP, "--rounds", 5, *EPSILON, "--trials", 2000, "--out", tmp_path / "two.csv")
     assert dpcompose(*run).code == 0
     one, two = Study.load(tmp_path / "one.csv"), Study.load(tmp_path / "two.csv")
     assert [(p.key, p.value, p.upper) for p in one] == [(p.key, p.value, p.upper) for p in two]

@@ -16,12 +16,12 @@ def test_games_are_listed_and_played(dpcompose, tmp_path):
     assert said.code == 0
     assert "concurrent" in said.out
     picture = tmp_path / "concurrent.png"
-    said = dpcompose("game", "concurrent", "--set", "trials=200", "--plot", picture)
+    said = dpcompose("game", "concurrent", "--set", "trials=100", "--plot", picture)
     assert said.code == 0
     assert "interleaved at will" in said.out
     assert "exceeded, as it must be" in said.out
     assert picture.stat().st_size > 10_000
-    found = dpcompose("game", "concurrent", "--set", "trials=200", "--set", "epsilon=1", "--json")
+    found = dpcompose("game", "concurrent", "--set", "trials=100", "--set", "epsilon=1", "--json")
     assert (found.code, found.json["as_expected"]) == (0, True)
     assert found.json["parameters"]["epsilon"] == 1.0
 

@@ -83,6 +83,7 @@ def test_noisy_counts_are_geometric_between_their_ends():
         assert np.abs(found - noisy(count, epsilon)).max() < math.sqrt(math.log(2e8) / 2 / trials)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("queries", [1, 3, 6])
 def test_a_record_never_loses_more_than_its_budget(epsilon, queries):
