@@ -246,7 +246,7 @@ def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
     command = re.search(r"^    dpcompose (bounds .*)$", section, flags=re.MULTILINE)[1]
     printed = CliRunner().invoke(group, command.split()).output
     rows = {
-        line.split()[0]: re.search(r"(.*?) +(\S+) +(\S+) +(\S+)  (\S.*)", line).groups()
+        line.split()[0]: re.search(r"(.*?) +(\d\S*) +(\d\S*) +(\d\S*|inf)  (\S.*)", line).groups()
         for line in printed.splitlines()[2:-1]
         if line[0] != " "
     }
