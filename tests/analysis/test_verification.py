@@ -27,6 +27,7 @@ def widths(names):
     return {(c.bound, c.experiment): c.verdict.upper - c.verdict.lower for c in checks}
 
 
+@pytest.mark.nightly
 def test_each_interval_is_wider_where_more_is_checked():
     alone, among = widths(["advanced"]), widths(["advanced", "basic", EXACT])
     assert len(among) > len(alone) == 2

@@ -81,6 +81,7 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(untried, tmp_path, monkey
     assert [path.name for path in tmp_path.iterdir()] == ["conformance.md"]
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_trial_is_one_line_and_leaves_the_old_page(tmp_path, number):

@@ -23,6 +23,7 @@ def test_the_sampler_has_the_stated_law(one):
             assert one.witness.p_value(case_draws(one, b), b) > LEVEL
 
 
+@pytest.mark.sampled(n=12)
 @pytest.mark.parametrize("one", CASES, ids=str)
 def test_sampling_one_database_is_playing_it_against_itself(one):
     noise = np.random.default_rng(3)

@@ -264,6 +264,7 @@ def test_counting_the_atom_as_above_is_caught(weighted):
         assert_covers(interval, truth, RATE, repetitions=SAMPLES)
 
 
+@pytest.mark.sampled(n=1)
 def test_a_run_counts_as_these_samples_are_counted(weighted):
     """The link between the samples above and ``keep="summary"``: the same ends, to the bit."""
     played, _ = weighted

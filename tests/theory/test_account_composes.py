@@ -31,6 +31,7 @@ def test_pure_rounds_add_up_and_nothing_costs_nothing():
     assert Account(relation="replace-one").then("pure:0.1").relation == "replace-one"
 
 
+@pytest.mark.nightly
 def test_several_points_have_the_answers_of_single_calls():
     deltas, epsilons = [1e-2, 1e-9], np.array([0.5, 2.0])
     sampled = events.subsampled(events.gaussian(1.0), 0.1)

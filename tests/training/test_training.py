@@ -94,6 +94,7 @@ def test_training_without_noise_learns():
     assert accuracy((0.0,) * 31, tumours()) < 0.7
 
 
+@pytest.mark.nightly
 def test_training_by_epochs_loses_the_curve_of_an_allocation():
     """The canary's gradient has the largest length in every step, so it is the curve itself."""
     training = train_allocated(mislabelled(), 1.0, 2)

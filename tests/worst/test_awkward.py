@@ -90,6 +90,7 @@ class Reading:
         self.epsilon += self.each
 
 
+@pytest.mark.nightly
 def test_an_odometer_over_a_range_is_enclosed_between_the_losses_on_the_grid() -> None:
     """One round: the best t is (width + reading)/2, beside the coarse grid's multiples of 1/16."""
     reading = 0.3

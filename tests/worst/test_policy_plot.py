@@ -48,6 +48,7 @@ def test_a_map_of_a_large_policy_is_as_large_as_a_picture():
     assert (moves >= 0).any(axis=1).mean() > 0.3
 
 
+@pytest.mark.sampled(n=1)
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_a_picture_is_a_function_of_the_policy(policy, tmp_path, suffix):
     first, second = (draw(policy, tmp_path / f"{i}{suffix}", seed=1) for i in range(2))

@@ -59,6 +59,7 @@ def test_a_rolled_stake_is_exact_and_its_coins_are_tilted(epsilon):
     assert by_hand.delta.lower <= truth(epsilon) <= by_hand.delta.upper
 
 
+@pytest.mark.nightly
 def test_a_generator_and_its_rule_have_one_answer():
     def press(coins):
         answer = 1.0

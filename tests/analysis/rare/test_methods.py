@@ -51,6 +51,7 @@ def test_a_probability_is_at_most_one_though_a_mean_of_weights_may_pass_it():
     assert found.tail.lower <= found.tail.value <= found.tail.upper <= 1.0
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 def test_the_methods_agree_on_an_adversary_that_retreats_first(b):

@@ -33,6 +33,7 @@ def trial():
     )
 
 
+@pytest.mark.sampled(n=6)
 @pytest.mark.parametrize(
     ("name", "ruling", "words"),
     [

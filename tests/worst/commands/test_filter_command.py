@@ -95,6 +95,7 @@ def test_as_json(dpcompose):
     assert found["filter"].startswith('certified:{"dpcompose":"certificate of a privacy filter"')
 
 
+@pytest.mark.nightly
 def test_sampled_gaussians(dpcompose, folder):
     path = folder / "sampled.json"
     family = ("--family", "subsampled-gaussian:2,0.1", "--epsilon", 2, "--delta", "1e-4")

@@ -320,6 +320,7 @@ def test_words_in_the_file_are_refused():
         certificate_check.check(json.dumps(document | {"digest": digest_of(document)}))
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("name", BASES)
 def test_the_base_is_accepted_and_the_second_checker_agrees(name):
     document = base(name)
