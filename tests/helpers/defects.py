@@ -325,9 +325,8 @@ DEFECTS = (
         "teaching/claims/test_framework.py teaching/claims/test_second_reader.py",
     ),
     Defect(
-        "teaching/claims/sweeps.py", "np.linspace(low, high, points)",
-        "np.linspace(low, high, points, endpoint=False)",
-        "off by one in the points of a sweep", "teaching/claims/test_knobs.py",
+        "teaching/claims/sweeps.py", ".tolist()[1:-1], high]", ".tolist()[1:-1]]",
+        "the last point of a sweep is not tried", "teaching/claims/test_knobs.py",
     ),
     # --- doors
     Defect(

@@ -116,11 +116,16 @@ _NO_NEGATIVE = "{0} < -9223372036854775807"
 _NOT_HELD = "not abs({0}) < 9.2e18"
 # of 64 bits, and of Python's whole numbers in an enumeration or a kernel that is not compiled
 _LARGE = "not -9223372036854775807 <= {r} <= 9223372036854775807"
+# tested before: numba promises LLVM that no sum overflows, so that a test of the sum finds nothing
+_SUM_NOT_HELD = "({1} > 9223372036854775807 - {0} if {0} > 0 else {1} < -9223372036854775807 - {0})"
+_DIFFERENCE_NOT_HELD = (
+    "({0} > 9223372036854775807 + {1} if {1} < 0 else {0} < {1} - 9223372036854775807)"
+)
 _OVERFLOWS = "np.isinf({r}) and not np.isinf({0})"
 
 TYPED: dict[tuple[str, str], Typed] = {
-    ("+", "int"): Typed("int", "{0} + {1}", after="({0} ^ {r}) & ({1} ^ {r}) < 0 or " + _LARGE),
-    ("-", "int"): Typed("int", "{0} - {1}", after="({0} ^ {1}) & ({0} ^ {r}) < 0 or " + _LARGE),
+    ("+", "int"): Typed("int", "{0} + {1}", _SUM_NOT_HELD),
+    ("-", "int"): Typed("int", "{0} - {1}", _DIFFERENCE_NOT_HELD),
     ("*", "int"): Typed("int", "{0} * {1}", "not abs(float({0}) * float({1})) < 9.2e18"),
     ("//", "int"): Typed("int", "{0} // {1}", _NO_DIVISION),
     ("%", "int"): Typed("int", "{0} % {1}", _NO_DIVISION),

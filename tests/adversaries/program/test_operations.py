@@ -5,6 +5,7 @@ import struct
 import warnings
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 
@@ -125,6 +126,25 @@ def test_flat_is_the_place_in_a_flat_table():
             assert eval(text, named) == np.ravel_multi_index(place, shape)
 
 
+@pytest.mark.parametrize(
+    ("guard", "found"),
+    [
+        (TYPED["+", "int"].before.format("2500000000000000000", "v"), 1),
+        ("(2500000000000000000 ^ r) & (v ^ r) < 0", 0),  # LLVM takes it for never true
+    ],
+)
+def test_a_sum_that_overflows_is_found_before_it_is_computed(guard, found):
+    """Where the bits of an operand are known; the second guard is what must not be written."""
+    text = (
+        "def f(j):\n    v = j | 9223372036854775807\n"
+        f"    r = 2500000000000000000 + v\n    return 1 if {guard} else 0\n"
+    )
+    named = {}
+    exec(text, named)
+    assert named["f"](0) == found or "r)" in guard
+    assert numba.njit(named["f"])(0) == found
+
+
 @pytest.mark.sampled(n=1)
 @pytest.mark.parametrize(("name", "base"), CASES)
 def test_compiled_operations_compute_what_python_does(name, base):
@@ -141,7 +161,8 @@ def test_compiled_operations_compute_what_python_does(name, base):
         ("round", "float", {"text": "int(np.floor({0} + 0.5))"}),
         ("/", "float", {"before": "", "text": "np.float64({0}) / np.float64({1})"}),
         (">>", "int", {"text": "{0} >> min({1}, 31)"}),
-        ("+", "int", {"after": "({0} ^ {r}) & ({1} ^ {r}) < 0"}),
+        ("+", "int", {"before": "", "after": "({0} ^ {r}) & ({1} ^ {r}) < 0"}),
+        ("-", "int", {"before": ""}),
         ("<<", "int", {"after": "{r} >> {1} != {0}"}),
         ("&", "int", {"after": ""}),
         ("true", "float", {"text": "{0} > 0.0"}),
