@@ -357,7 +357,9 @@ def compared_steps(rule: Callable, played: list[list[float]], compiled: bool) ->
                 truth, *sent = rule.step(truth, i, answer, theirs)
             except Exception as error:
                 raise AssertionError(f"Python raises {error!r}, the step plays {move}") from error
-            assert (move, parameter) == (sent[0], sent[1]), f"round {i}"
+            same = parameter == sent[1] or (parameter != parameter and sent[1] != sent[1])  # NaN
+            assert same, f"round {i}: {parameter} for {sent[1]}"
+            assert move == sent[0], f"round {i}: {move} for {sent[0]}"
             assert ours.bit_generator.state["state"]["state"].tolist() == (
                 theirs.bit_generator.state["state"]["state"].tolist()
             ), f"round {i}: other coins"
