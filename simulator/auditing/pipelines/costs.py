@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,12 @@ from simulator.auditing.pipelines.releases import (
 )
 from simulator.auditing.pipelines.reused_noise import reuse_is_possible, reused_noise
 from simulator.auditing.pipelines.tape import TapeEvent
-from simulator.auditing.pipelines.visibility import NoisyAnswer, Visible, visible_elements
+from simulator.auditing.pipelines.visibility import (
+    NoisyAnswer,
+    Visible,
+    ancestors_of,
+    visible_elements,
+)
 from simulator.theory.events import EventTree
 
 
@@ -46,13 +51,10 @@ def pairs_of(
 
 def answers_of(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> list[NoisyAnswer]:
     """The noisy answers that moved; those that lead to another one are no leaf."""
-    ancestors: dict[int, set[int]] = {}
+    ancestors = ancestors_of(one for one, _ in pairs)
     found: dict[int, NoisyAnswer] = {}
     for one, other in pairs:
-        up = set(one.parents)
-        for parent in one.parents:
-            up |= ancestors.get(parent, set())
-        ancestors[one.number] = up
+        up = ancestors[one.number]
         if one.kind not in NOISY:
             continue
         added = one.additions > 0 or other.additions > 0
@@ -165,7 +167,7 @@ def _tested(
     for answer in answers:
         seen = visible_elements(answer, numbers, visible)
         if seen:
-            shown.append(NoisyAnswer(answer.one, answer.other, seen, answer.leaf))
+            shown.append(replace(answer, moved=seen))
         gone = {each.draws for each in seen}
         hidden += [each for each in answer.moved if answer.leaf and each.draws not in gone]
     reused = reused_noise(shown, pairs, numbers, visible)

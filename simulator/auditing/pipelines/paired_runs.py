@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,13 @@ from simulator.auditing.pipelines.differences import (
 )
 from simulator.auditing.pipelines.fixed_seeds import seeds_found
 from simulator.auditing.pipelines.late_reads import LateReads
-from simulator.auditing.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
+from simulator.auditing.pipelines.prices import (
+    above_claim,
+    draws_needed,
+    epsilon_of,
+    most_expensive,
+    shifts_of,
+)
 from simulator.auditing.pipelines.promises import SLACK, distance_of
 from simulator.auditing.pipelines.releases import run_loss
 from simulator.auditing.pipelines.report import (
@@ -32,14 +39,12 @@ from simulator.auditing.pipelines.tape import RunTape, TapeEvent
 from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.interface import Guarantee
 
-LEAKS = ((0, 1), 32)
-"""The databases, and the draws of everything but answers, with which a leak is tested."""
-
 MOST_OF = 0.75
-"""The share of these draws with which an output has to come out again on one database, and never
-on the other, to be a leak. At pure:1 what is likely on one database has at least 1/e of that
-probability on the other, so that a leak is seen where there is none with a probability below 1e-4.
-"""
+"""The share of the draws of everything but answers with which an output has to come out again on
+one database, and never on the other, to be a leak; see :func:`draws_needed`."""
+
+LONGEST = 10.0
+"""Seconds of processor time for these draws."""
 
 ADD_FIRST = "add up the data before the noise, not after it, to have it decided"
 
@@ -134,12 +139,12 @@ class PairedRuns:
         return [PipelineFinding("output", bool(certain_ones), text)]
 
     def _surely_different(self, found: Sequence[ValueGap]) -> Sequence[ValueGap]:
-        """The differences that no other coins hide; see LEAKS."""
+        """The differences that no other coins hide."""
         kept = [[0, 0] for _ in found]
         possible = [True] * len(found)
         drawn = 0
-        for own, run in self.other_coins(*LEAKS):
-            if run.diverged is not None or len(run.tape.events) < len(own.tape.events):
+        for own, run in self._hidden():
+            if run is None or run.diverged or len(run.tape.events) < len(own.tape.events):
                 return []
             which = int(own is self.second)
             here, there = (
@@ -178,6 +183,14 @@ class PairedRuns:
         """Noise that may have been added unseen before the runs part; see :func:`untouched`."""
         return untouched(self.pairs, self.first.tape.events[: len(self.pairs)])
 
+    def _hidden(self) -> Iterable[tuple[TapedRun, TapedRun | None]]:
+        """:meth:`other_coins` of both databases; no run where there are too many, or no time."""
+        draws, end = draws_needed(self.claimed), time.process_time() + LONGEST
+        for own, run in self.other_coins((0, 1), draws):
+            yield own, run if time.process_time() < end else None
+        if self._has_coins and not draws:
+            yield self.first, None
+
     @property
     def _has_coins(self) -> bool:
         return bool(self.first.tape.coins or self.second.tape.coins or self._escaped)
@@ -201,12 +214,12 @@ class PairedRuns:
     def _coins_matter(self, number: int) -> bool:
         """Whether other coins move the event at which the databases part."""
         end = min(number, len(self.second.tape.events))
-        return any(
-            run.stops_before(number + 1)
-            if own is self.first
-            else run.stops_before(end) or not run.stops_before(number + 1)
-            for own, run in self.other_coins(*LEAKS)
-        )
+        for own, run in self._hidden():
+            if run is None or run.stops_before(number + 1 if own is self.first else end):
+                return True
+            if own is self.second and not run.stops_before(number + 1):
+                return True
+        return False
 
     @cached_property
     def _again(self) -> TapedRun:
@@ -301,7 +314,7 @@ class PairedRuns:
                 f"the calls compose to delta >= {composed.lower:.6g} at epsilon = {at:.6g}, and "
                 f"{self.claimed} allows {allowed:.6g}"
             )
-        blamed, share = self._most_expensive(cost)
+        blamed, share = most_expensive(cost, self.pairs)
         certain = known is not None and not self._amplified()
         if known is None:
             text += "; the output may reveal less than these calls"
@@ -323,19 +336,6 @@ class PairedRuns:
             if shifts_of(pairs_of(one.tape.events, two.tape.events)) != before:
                 return True
         return False
-
-    def _most_expensive(self, cost: Cost) -> tuple[TapeEvent | None, str]:
-        """The line that costs most, by the sum of its epsilons at the reported delta."""
-        by_line: dict[str, list[float]] = {}
-        events: dict[str, TapeEvent] = {}
-        for each, epsilon in priced(cost.answers, self.pairs):
-            by_line.setdefault(each.where, []).append(epsilon)
-            events.setdefault(each.where, each)
-        if not by_line:
-            return None, ""
-        worst = max(by_line, key=lambda line: sum(by_line[line]))
-        calls = by_line[worst]
-        return events[worst], f"; most by {count_of(len(calls), 'call')} of this line"
 
     def _calls(self, cost: Cost) -> list[RecordedCall]:
         found = []

@@ -14,12 +14,32 @@ from simulator.auditing.pipelines.releases import Element, Spent, law
 from simulator.auditing.pipelines.tape import TapeEvent
 from simulator.auditing.pipelines.visibility import NoisyAnswer
 from simulator.foundations.errors import DpcomposeError
+from simulator.foundations.wording import count_of
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.interface import Guarantee
 
 _ONE_SIDED = {"exponential", "geometric"}
 """Noise that is never negative, so that a secret sign protects what it does not."""
+
+
+LIKELY, DOUBT = 0.6, 1e-4
+"""The least probability of an output that comes out in most of some draws, and the probability with
+which one that is hidden is taken for a leak."""
+FEWEST, MOST = 32, 512
+"""Draws: more take too long."""
+
+
+def draws_needed(claimed: Guarantee | None) -> int:
+    """How many draws tell a leak from what a pipeline that keeps the claim hides; 0 beyond MOST.
+
+    What has probability p on one database has at least (p - delta) e^-epsilon on the other. Without
+    a claim it is taken to be pure:1.
+    """
+    points = ([1.0], [0.0]) if claimed is None else claim_points(claimed)
+    least = max((LIKELY - d) * math.exp(-e) for e, d in zip(*points))
+    count = math.log(DOUBT) / math.log1p(-least) if least > 0.0 else math.inf
+    return max(FEWEST, math.ceil(count)) if count <= MOST else 0
 
 
 def _way(element: Element) -> float:
@@ -56,6 +76,21 @@ def priced(
             promise: Any = one.declared.guarantee
             found.append((one, float(getattr(promise, "epsilon", 1.0))))
     return found
+
+
+def most_expensive(
+    cost: Cost, pairs: Sequence[tuple[TapeEvent, TapeEvent]]
+) -> tuple[TapeEvent | None, str]:
+    """The line that costs most, by the sum of its epsilons, and how many calls it made."""
+    by_line: dict[str, list[float]] = {}
+    events: dict[str, TapeEvent] = {}
+    for each, epsilon in priced(cost.answers, pairs):
+        by_line.setdefault(each.where, []).append(epsilon)
+        events.setdefault(each.where, each)
+    if not by_line:
+        return None, ""
+    worst = max(by_line, key=lambda line: sum(by_line[line]))
+    return events[worst], f"; most by {count_of(len(by_line[worst]), 'call')} of this line"
 
 
 def epsilon_of(cost: Cost, delta: float) -> Bracket | None:

@@ -11,6 +11,7 @@ from simulator.auditing.pipelines.tape import TapeEvent
 from simulator.auditing.pipelines.visibility import (
     NoisyAnswer,
     Visible,
+    ancestors_of,
     changed_answer,
     with_other_noise,
 )
@@ -90,7 +91,7 @@ def _bare_noise(
     """A visible answer whose noise is also seen bare, or on data that did not move."""
     events = {one.number: (one, other) for one, other in pairs}
     for answer in shown:
-        above = _ancestors(answer.one.number, events)
+        above = answer.ancestors
         draws = {draw for element in answer.moved for draw in element.draws}
         for number, (one, other) in events.items():
             if number in numbers or one.kind not in NOISY:
@@ -128,11 +129,11 @@ def _contrary(
     answers: Sequence[NoisyAnswer], pairs: Sequence[tuple[TapeEvent, TapeEvent]]
 ) -> Iterator[tuple[tuple[TapeEvent, TapeEvent], NoisyAnswer]]:
     """What was made of an answer with the same noise, on data that moved otherwise."""
-    events = {one.number: (one, other) for one, other in pairs}
+    found = ancestors_of(one for one, _ in pairs) if answers else {}
     for one, other in pairs:
         if one.kind not in ("shift", "comparison"):
             continue
-        above = _ancestors(one.number, events)
+        above = found.get(one.number, set())
         made = {each.draws: each for each in elements(one, other, moved_only=False)}
         for answer in answers:
             if answer.one.number in above and any(
@@ -140,10 +141,3 @@ def _contrary(
                 for each in answer.moved
             ):
                 yield (one, other), answer
-
-
-def _ancestors(number: int, events: dict[int, tuple[TapeEvent, TapeEvent]]) -> set[int]:
-    up = set(events[number][0].parents)
-    for parent in list(up):
-        up |= _ancestors(parent, events)
-    return up

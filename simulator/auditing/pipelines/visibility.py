@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,16 @@ class NoisyAnswer:
     moved: list[Element]
     leaf: bool = True
     ancestors: set[int] = field(default_factory=set)
+
+
+def ancestors_of(events: Iterable[TapeEvent]) -> dict[int, set[int]]:
+    """The events that each event was made of, by number; the events in order."""
+    found: dict[int, set[int]] = {}
+    for event in events:
+        found[event.number] = set(event.parents).union(
+            *(found.get(parent, ()) for parent in event.parents)
+        )
+    return found
 
 
 def visible_elements(

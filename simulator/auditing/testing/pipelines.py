@@ -42,7 +42,8 @@ def assert_pipeline(
 ) -> PipelineReport:
     """Record a pipeline on neighbouring databases; raise PrivacyViolation where one is violated.
 
-    A violation is proven by two runs, so that nothing is drawn from a false-alarm budget. From it
+    A violation is proven by two runs, or leaves a doubt below 1e-4 where noise that is not recorded
+    could hide it; nothing is drawn from a false-alarm budget. From it
     the smallest databases and the fewest rounds that still show it are looked for, for a second,
     unless one pair takes longer.
 
