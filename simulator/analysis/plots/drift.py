@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from simulator.analysis.plots.style import curves, limits, measured, promised
+from simulator.analysis.plots.style import curves, limits, measured, promises
 
 
 def plot_drift(
@@ -52,9 +52,10 @@ def plot_drift(
         axes.plot(x, y, color="0.35", linewidth=0.35, zorder=2, label=name)
     x, y = curves("mean", rounds, mean)
     axes.plot(x, y, label="mean", color=look["color"], linewidth=1.4, zorder=3)
-    for index, (name, curve) in enumerate((envelope or {}).items()):
+    looks = promises(envelope or {})
+    for name, curve in (envelope or {}).items():
         x, y = curves(name, rounds, curve)
-        axes.plot(x, y, label=name, **promised(index, name))
+        axes.plot(x, y, label=name, **looks[name])
     axes.set_xlim(*limits(rounds))
     axes.set(xlabel="rounds played", ylabel=ylabel)
 

@@ -19,7 +19,7 @@ from simulator.analysis.plots.style import (
     draw_band,
     limits,
     measured,
-    promised,
+    promises,
     spaced_marks,
 )
 from simulator.foundations.curves import draw_upper_ends
@@ -118,11 +118,11 @@ def _draw_falling(
     floor: float | None,
 ) -> None:
     floor = floor or _floor(bands)
-    for index, (name, curve) in enumerate(bounds.items()):
+    looks = promises(bounds)
+    for name, curve in bounds.items():
         x, y = curves(name, *curve)
-        look = promised(index, name)
         # a logarithmic axis has no 0: the curve leaves it below the floor
-        axes.plot(x, np.maximum(y, floor * 1e-3), label=name, **look)
+        axes.plot(x, np.maximum(y, floor * 1e-3), label=name, **looks[name])
     for index, (name, band) in enumerate(bands.items()):
         _draw_measured(axes, name, at, band, floor=floor, index=index)
     axes.set(yscale="log", ylim=(floor, 1.5))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from simulator.analysis.plots.style import promised
+from simulator.analysis.plots.style import promises
 
 LEAST_GAP = 0.064
 """The least distance of two names, as a share of the panel's height."""
@@ -30,7 +30,7 @@ def plot_named(
     Call it when the panel's limits and scales are set.
     """
     ends = {}
-    looks = {name: promised(i, name) for i, name in enumerate(curves)}
+    looks = promises(curves)
     for name, y in curves.items():
         values = np.array(y, dtype=np.float64)
         axes.plot(x, values, linewidth=1.8 if name in emphasised else 0.9, **looks[name])

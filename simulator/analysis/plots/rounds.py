@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from simulator.analysis.plots.style import BandLike, curves, measured, promised, scientific
+from simulator.analysis.plots.style import BandLike, curves, measured, promises, scientific
 from simulator.foundations.curves import draw_upper_ends
 
 
@@ -34,9 +34,10 @@ def plot_epsilon_against_rounds(
 
     Raises :class:`InvalidInput` for shapes that do not go together.
     """
-    for index, (name, epsilons) in enumerate(bounds.items()):
+    looks = promises(bounds)
+    for name, epsilons in bounds.items():
         x, y = curves(name, rounds, epsilons)
-        axes.plot(x, y, label=name, **promised(index, name))
+        axes.plot(x, y, label=name, **looks[name])
     for index, (name, (at, band)) in enumerate((points or {}).items()):
         x, value, lower, upper = curves(name, at, band.value, band.lower, band.upper)
         look, seen = measured(index), value > 0.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -82,12 +83,21 @@ def promised(index: int, name: str = "") -> dict[str, Any]:
     """Return the style of a bound: a dark colour and dashes, without markers.
 
     A registered bound has the same in all figures, by its name or its label there; a curve of
-    another name, or of none, that of the ``index``.
+    another name, or of none, that of the ``index``: see :func:`promises` for several.
     """
     place = place_of(name)
     index = index if place is None else place
     dashes = _DASHES[index % len(_DASHES)]
     return {"color": _DARK[index % len(_DARK)], "linestyle": dashes, "zorder": 2}
+
+
+def promises(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the styles of the bounds of a figure by name; no two are alike."""
+    places = {name: place_of(name) for name in names}
+    free = (index for index in count() if index not in places.values())
+    return {
+        name: promised(next(free) if place is None else place) for name, place in places.items()
+    }
 
 
 def curves(name: str, *columns: ArrayLike) -> tuple[NDArray[np.float64], ...]:

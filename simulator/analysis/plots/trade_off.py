@@ -12,7 +12,7 @@ from simulator.analysis.plots.style import (
     curves,
     draw_band,
     measured,
-    promised,
+    promises,
     spaced_marks,
 )
 
@@ -44,9 +44,10 @@ def plot_trade_off(
         fontsize="small",
         color="0.35",
     )
-    for index, (name, (type_1, type_2)) in enumerate((references or {}).items()):
+    looks = promises(references or {})
+    for name, (type_1, type_2) in (references or {}).items():
         x, y = curves(name, type_1, type_2)
-        axes.plot(x, y, label=name, **promised(index, name))
+        axes.plot(x, y, label=name, **looks[name])
     for index, (name, (type_1, band)) in enumerate(measured_curves.items()):
         x, value, lower, upper = curves(name, type_1, band.value, band.lower, band.upper)
         look = measured(index)

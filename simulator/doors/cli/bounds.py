@@ -287,6 +287,10 @@ def two_games(answers: GridPoint) -> str:
     )
 
 
+def _rounds(each: GridPoint) -> int:
+    return each.of.rounds or 0
+
+
 def draw(along: Sequence[GridPoint], path: Path) -> None:
     """Draw epsilon against delta, or the answer against several numbers of rounds, into a file."""
     from simulator.analysis.plots import paper_figure, plot_bounds
@@ -294,17 +298,17 @@ def draw(along: Sequence[GridPoint], path: Path) -> None:
     from simulator.analysis.plots.style import save_as, scientific
 
     first = along[0]
+    along = sorted({each.of.rounds: each for each in along}.values(), key=_rounds)
     at: Sequence[float] = PICTURE_DELTAS
     texts = {}
     if len(along) == 1:
         answers = [first.of.evaluate(delta=delta, epsilon=None) for delta in PICTURE_DELTAS]
         title = f"composition of {first.of.what}"
     else:
-        along = sorted(along, key=lambda each: each.of.rounds or 0)
-        at, answers = [float(each.of.rounds or 0) for each in along], [each.rows for each in along]
+        at, answers = [float(_rounds(each)) for each in along], [each.rows for each in along]
         title = first.of.what.partition(" ")[2]  # without the number of rounds
         symbol = {"delta": r"\delta", "epsilon": r"\varepsilon"}
-        point = scientific(first.point) if first.point < 0.01 else f"{first.point:g}"
+        point = scientific(first.point) if 0.0 < first.point < 0.01 else f"{first.point:g}"
         ylabel = f"${symbol[first.wanted]}$ at ${symbol[first.at]} = {point}$"
         texts = {"xlabel": "rounds", "ylabel": ylabel}
     found = [{row.name: row.answer.value for row in each} for each in answers]

@@ -115,26 +115,32 @@ def print_table(
     from rich.console import Console  # slow to import; JSON and --help do not need it
     from rich.table import Table
 
-    cells = [dict(zip(columns, row)) for row in rows]
-    width, kept = terminal_width() or PIPED, list(columns)
-    natural = {name: max(map(len, [name, *(row[name] for row in cells)])) for name in columns}
-    for name in spare:
-        if width != PIPED and sum(natural[each] + 2 for each in kept) - 2 > width:
-            kept.remove(name)
-    widths = {name: natural[name] for name in kept}
-    least = {name: LEAST_TEXT for name in kept[1:] if name not in right} | {kept[0]: LEAST_NAME}
-    while sum(widths.values()) + 2 * (len(kept) - 1) > width:
-        room = {name: widths[name] - end for name, end in least.items() if widths[name] > end}
-        if not room:
+    cells, width = [tuple(row) for row in rows], terminal_width()
+    natural = [max(map(len, each)) for each in zip(columns, *cells)]
+    kept = list(range(len(columns)))  # places, as two columns may have one name
+
+    def too_wide(widths: Iterable[int]) -> bool:
+        return sum(each + 2 for each in widths) - 2 > (width or PIPED)
+
+    for name in spare if width else ():
+        if too_wide(natural[place] for place in kept):
+            kept.remove(columns.index(name))
+    widths = {place: natural[place] for place in kept}
+    least = {place: LEAST_TEXT if place else LEAST_NAME for place in kept}
+    least |= {place: natural[place] for place in kept[1:] if columns[place] in right}
+    while too_wide(widths.values()):
+        texts = [place for place in kept[1:] if widths[place] > least[place]]
+        names = [place for place in kept[:1] if widths[place] > least[place]]
+        if not (texts or names):
             break
-        texts = {name: left for name, left in room.items() if name != kept[0]} or room
-        widths[max(texts, key=lambda name: widths[name])] -= 1
+        widths[max(texts or names, key=lambda place: widths[place])] -= 1
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, columns_of in widths.items():
+    for place, room in widths.items():
+        name = columns[place]
         justify: Literal["left", "right"] = "right" if name in right else "left"
-        table.add_column(name, justify=justify, overflow="fold", width=columns_of)
+        table.add_column(name, justify=justify, overflow="fold", width=room)
     for row in cells:
-        table.add_row(*(row[name] for name in kept))
+        table.add_row(*(row[place] for place in kept))
     console = Console(
         file=sys.__stdout__, highlight=False, markup=False, color_system=None,
         width=sum(widths.values()) + 2 * len(widths),
@@ -144,7 +150,7 @@ def print_table(
     say(title)
     say("\n".join(line.rstrip() for line in drawn.get().splitlines()))
     if len(kept) < len(columns):
-        left_out = ", ".join(name for name in columns if name not in kept)
+        left_out = ", ".join(name for place, name in enumerate(columns) if place not in kept)
         say(f"({left_out}: in a wider window, or in a file)")
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from simulator.analysis.plots import legend, paper_figure
-from simulator.analysis.plots.style import measured, promised
+from simulator.analysis.plots.style import measured, promises
 from simulator.foundations.curves import spans_decades
 from simulator.teaching.games.model import Variant
 from simulator.teaching.games.outcome import GameOutcome
@@ -64,9 +64,15 @@ def _styles(rows: Sequence[GameRow]) -> dict[Series, dict[str, Any]]:
         listed = stated if row.stated else drawn
         if (row.kind, row.what) not in listed:
             listed.append((row.kind, row.what))
+    looks = promises(map(_named, stated))
     return {series: measured(i) for i, series in enumerate(drawn)} | {
-        series: promised(i, series[1]) for i, series in enumerate(stated)
+        series: looks[_named(series)] for series in stated
     }
+
+
+def _named(series: Series) -> str:
+    kind, what = series
+    return f"wrong: {what}" if kind is RowKind.WRONG else what
 
 
 def _panel(
@@ -84,7 +90,7 @@ def _panel(
     for series, along in lines.items():
         xs = [value for value, _ in along]
         lower, middle, upper = (np.array(ends) for ends in zip(*(_ends(row) for _, row in along)))
-        name = f"wrong: {series[1]}" if series[0] is RowKind.WRONG else series[1]
+        name = _named(series)
         style = styles[series]
         if (upper > lower).any():
             begins = np.maximum(lower, floor)

@@ -141,7 +141,7 @@ def test_a_sum_that_overflows_is_found_before_it_is_computed(guard, found):
     )
     named = {}
     exec(text, named)
-    assert named["f"](0) == found or "r)" in guard
+    assert named["f"](0) == found
     assert numba.njit(named["f"])(0) == found
 
 
@@ -177,8 +177,8 @@ def test_a_broken_operation_is_found(name, base, broken):
 @pytest.mark.parametrize(
     ("name", "base", "broken"),
     [
-        ("+", "int", {"after": ""}),
-        ("-", "int", {"after": ""}),
+        ("+", "int", {"before": ""}),
+        ("-", "int", {"before": ""}),
         ("*", "int", {"before": ""}),
         ("<<", "int", {"after": ""}),
         ("negative", "int", {"before": ""}),

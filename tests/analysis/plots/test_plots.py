@@ -22,7 +22,7 @@ from simulator.analysis.plots import (
     save,
 )
 from simulator.analysis.plots.names import LABELS, label
-from simulator.analysis.plots.style import measured, promised, spaced_marks
+from simulator.analysis.plots.style import measured, promised, promises, spaced_marks
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.bounds.registry import all_bounds
@@ -291,4 +291,7 @@ def test_a_bound_has_one_look_in_all_figures() -> None:
         assert promised(0, f"{label(name)}, passed by 1 in 1000") == look
     assert promised(0, "Azuma, tight drift") == looks["advanced-tight-mean"]
     assert promised(3, "a curve of one's own") == promised(3)
+    several = promises(["mine", "basic", "yours", "advanced"])
+    assert several["basic"] == looks["basic"]
+    assert len({(each["color"], str(each["linestyle"])) for each in several.values()}) == 4
     assert {bound.name for bound in all_bounds()} <= set(LABELS)

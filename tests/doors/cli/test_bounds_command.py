@@ -49,6 +49,8 @@ def test_several_rounds_are_drawn_along_them(dpcompose, tmp_path):
     assert dpcompose(*asked, "--delta", 1e-6).code == 0
     assert path.stat().st_size > 5_000
     assert dpcompose(*asked, "--epsilon", 0.5).code == 0
+    again = ("bounds", "pure:0.1", "--rounds", "10,10", "--bound", "basic", "--plot", path)
+    assert dpcompose(*again, "--delta", 0).code == 0
 
 
 def test_the_json_has_what_machines_need(dpcompose):

@@ -44,6 +44,12 @@ def test_a_table_fits_the_terminal(dpcompose, monkeypatch, command):
     assert {name for name in names if len(name) < 40} <= {line.split("  ")[0] for line in narrow}
 
 
+def test_two_columns_may_have_one_name(capsys, monkeypatch):
+    monkeypatch.setattr(output, "terminal_width", lambda: None)
+    output.print_table("title", ("", "epsilon", "epsilon"), [("a", "1", "22")], right=("epsilon",))
+    assert capsys.readouterr().out.splitlines()[2].split() == ["a", "1", "22"]
+
+
 def test_what_is_left_out_is_named(dpcompose, monkeypatch):
     def shown(width):
         monkeypatch.setattr(output, "terminal_width", lambda: width)
