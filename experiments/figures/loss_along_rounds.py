@@ -15,6 +15,8 @@ from simulator.analysis.plots import legend, paper_figure, plot_drift
 from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
 from simulator.theory import azuma_deviation, parse_guarantee
 
+AZUMA = {"Lemma 7 drift": "Azuma, drift of Lemma 7", "tight drift": "Azuma, tight drift"}
+"""As in the figure of tails."""
 TITLE = "drift and spread of the privacy loss along the rounds, with Azuma's envelope"
 
 SPECIFICATION: dict[str, Any] = {
@@ -95,7 +97,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 "mean ± 2 standard deviations": (mean - 2 * spread, mean + 2 * spread),
                 "mean ± 1 standard deviation": (mean - spread, mean + spread),
             },
-            {f"Azuma, {name} (left)": curve for name, curve in data["envelopes"].items()},
+            {f"{AZUMA[name]}, left": curve for name, curve in data["envelopes"].items()},
             paths=data["paths"],
         )
         total.set(title=label_of(data["followed"]), ylabel="accumulated privacy loss, experiment 0")
@@ -114,8 +116,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
 
 def _draw_drift(axes: Any, data: Mapping[str, Any]) -> None:
     rounds = data["rounds"]
-    for index, (name, value) in enumerate(data["largest_drifts"].items(), 2):
-        label = f"largest drift, {name} (right)"
+    for index, (name, value) in enumerate(data["largest_drifts"].items(), 4):
+        label = f"largest drift, {name}, right"
         axes.plot(
             rounds, np.full(len(rounds), value), label=label, **promised(index) | {"zorder": 4}
         )
