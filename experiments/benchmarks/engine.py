@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
+import numba
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
@@ -19,7 +20,6 @@ from simulator import simulate
 from simulator.adversaries import Rule, registry
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled import worth
-from simulator.engine.compiled.compiling import numba_callable, numba_compile
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput
@@ -145,7 +145,7 @@ def rule_plays(rule: Rule, family: Guarantee, total: int) -> Callable[[], None]:
 
 def beside_a_loop(name: str, rule: Rule, family: Guarantee, loop: loops.Loop) -> Line:
     """A rule beside a loop written by hand for it, with its numbers as constants."""
-    compiled = numba_callable(numba_compile(loop))
+    compiled = numba.njit(nogil=True, error_model="numpy")(loop)
     total = TRIALS * ROUNDS // 4
     losses = np.empty(total // ROUNDS)
     coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))

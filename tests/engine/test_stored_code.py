@@ -6,6 +6,7 @@ A process of its own plays each time: a kernel that is loaded is not loaded agai
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,18 +16,25 @@ import numpy as np
 import pytest
 
 import simulator
+from simulator import PureDP
+from simulator.data import ADD_REMOVE
 from simulator.engine.compiled import stored_code
 from simulator.engine.compiled.compiling import numba_compile
 from simulator.engine.compiled.entry import generators_type
 from simulator.engine.compiled.functions_of_c import POWER, NotStored, of_c
-from simulator.engine.compiled.machine_code import Code, Loaded, code_of, words_of
+from simulator.engine.compiled.kernels import KernelKey
+from simulator.engine.compiled.machine_code import Code, Loaded, compiled, linked, words_of
+from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import plain_kernel
-from simulator.engine.compiled.stored_code import FORMAT, packed, unpacked
+from simulator.engine.compiled.steps import as_program
+from simulator.engine.compiled.stored_code import FORMAT, is_stored, packed, unpacked
 from simulator.engine.compiled.tilted_kernel import tilted_kernel
 from simulator.engine.enumerated.covering import plays_tables
 from simulator.errors import InvalidInput
 from simulator.foundations.private_folder import PrivateFolder
 from simulator.mechanisms import laplace
+from simulator.theory.filters.sums import SumFilter
+from tests.helpers.stored_kernels import rule_of
 
 ROOT = Path(simulator.__file__).parent.parent
 
@@ -59,26 +67,62 @@ def stored(tmp_path_factory):
 
 @pytest.fixture
 def entry(stored, tmp_path):
-    """A copy of the folder for one test, what its kernel's play prints, and the entry's file."""
+    """A copy of the folder for one test, what its kernel's play prints, and the entry's file.
+
+    Beside the entry is the kernel without its step.
+    """
     cache = tmp_path / "cache"
     shutil.copytree(stored[0], cache)
-    (file,) = cache.iterdir()
+    (file,) = cache.glob("*.kernel")
     return cache, stored[1], file
+
+
+def without_step(cache):
+    """The file of the only kernel without its step."""
+    (file,) = cache.glob("*.bitcode")
+    return file
 
 
 def test_a_stored_kernel_plays_the_same_bits(entry):
     cache, fresh, file = entry
     assert cache.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
+    before = sorted(cache.iterdir())
     imported = "import sys; print('numba' in sys.modules)"
     assert played(cache, f"{PLAY}\n{imported}") == ([*fresh, "False"], 0)
-    assert list(cache.iterdir()) == [file]
+    assert sorted(cache.iterdir()) == before
+
+
+def test_it_is_known_what_is_stored(entry, monkeypatch):
+    """With its step, or the kernel without it."""
+    monkeypatch.setenv("DPCOMPOSE_CACHE", str(entry[0]))
+    found = []
+    for bound, every, filter_ in ((0.5, 1, None), (0.5, 2, None), (0.5, 1, SumFilter(1.0))):
+        program, _ = as_program(rule_of(bound, every))
+        menu = Menu.of(program, PureDP(0.2), ADD_REMOVE, filter_)
+        key = KernelKey.of(plain_kernel, menu, lambda kernel: None)
+        found.append(is_stored(key.name, key.step))
+    assert found == [True, True, False]
+    without_step(entry[0]).unlink()
+    assert is_stored(key.name, key.step) is False
+
+
+def test_another_step_is_linked_without_numba(entry):
+    """Only the kernel around it is compiled by numba, which takes most of the time."""
+    cache, fresh, file = entry
+    imported = "import sys; print('numba' in sys.modules)"
+    lines, count = played(cache, PLAY.replace("0.5", "0.5, 2") + "\n" + imported)
+    assert (lines[1], count) == ("False", 0)
+    assert lines[0] != fresh[0]
+    assert len(list(cache.glob("*.kernel"))) == 2
+    assert played("off", PLAY.replace("0.5", "0.5, 2")) == ([lines[0]], 1)
+    assert file.exists()
 
 
 @pytest.mark.nightly
 def test_a_play_that_stores_nothing_has_the_same_bits(entry):
     _, fresh, _ = entry
-    assert played("off", PLAY) == (fresh, 0)
+    assert played("off", PLAY) == (fresh, 1)
 
 
 def damaged(file):
@@ -106,15 +150,26 @@ def test_what_is_damaged_is_not_read(entry):
 def test_what_is_damaged_is_compiled_anew(entry, kind):
     cache, fresh, file = entry
     file.write_bytes(damaged(file)[kind])
-    assert played(cache, PLAY) == (fresh, 1)
+    assert played(cache, PLAY) == (fresh, 0)  # linked anew
     assert unpacked(file.read_bytes(), file.stem)  # and it is stored again
+    other = without_step(cache)
+    for each in (file, other):
+        each.write_bytes(damaged(each)[kind])
+    assert played(cache, PLAY) == (fresh, 1)
+    assert unpacked(file.read_bytes(), file.stem)
+    assert unpacked(other.read_bytes(), other.stem)
 
 
 @pytest.mark.nightly
 def test_what_is_foreign_is_compiled_anew(entry):
     cache, fresh, file = entry
+    other = without_step(cache)
     file.chmod(0o622)
+    assert played(cache, PLAY) == (fresh, 0)
+    for each in (file, other):
+        each.chmod(0o622)
     assert played(cache, PLAY) == (fresh, 1)
+    other.unlink()
     elsewhere = cache.parent / "elsewhere"
     file.rename(elsewhere)
     file.symlink_to(elsewhere)
@@ -158,9 +213,6 @@ def test_a_changed_constant_setting_or_version_is_another_kernel(entry):
     lines, count = played(cache, PLAY.replace("0.5", "0.75"))
     assert count == 0  # a float is in the state, and the kernel serves both
     assert lines != fresh
-    lines, count = played(cache, PLAY.replace("0.5", "0.5, 2"))
-    assert count == 1
-    assert lines != fresh
     assert played(cache, PLAY, NUMBA_OPT="1") == (fresh, 1)
     assert played(cache, f"stored_code.FORMAT = 'another'\n{PLAY}") == (fresh, 1)
     changed = "from simulator.mechanisms import laplace\n"
@@ -191,8 +243,7 @@ def test_two_processes_at_once(tmp_path):
 def test_kernels_of_several_processes_play_in_one(entry):
     """numba counts symbols from 1 in every process, so symbols of several kernels are the same."""
     cache, fresh, _ = entry
-    other, count = played(cache, PLAY.replace("0.5", "0.5, 2"))  # whole numbers are in the text
-    assert count == 1
+    other, _ = played(cache, PLAY.replace("0.5", "0.5, 2"))  # whole numbers are in the text
     assert played(cache, f"{PLAY}\n{PLAY.replace('0.5', '0.5, 2')}") == (fresh + other, 0)
 
 
@@ -205,7 +256,7 @@ def test_kernels_of_six_processes_play_in_one(tmp_path):
         for every in (1, 2, 3)
     ]
     alone = [played(cache, play) for play in plays]
-    assert [count for _, count in alone] == [1] * 6
+    assert [count for _, count in alone] == [1, 0, 0] * 2
     assert played(cache, "\n".join(plays)) == ([line for lines, _ in alone for line in lines], 0)
 
 
@@ -263,13 +314,13 @@ def test_code_that_calls_numba_is_not_stored(made, refused):
     written = {"np": np, "math": math}
     exec(f"def kernel(array):\n x = {made}\n return 0, 0, 0, 0, x, 0.0, 0.0", written)
     kernel, arguments = numba_compile(written["kernel"]), (np.ones(3),)
-    if not refused:
-        code = code_of(kernel, arguments)
-        assert set(code.needs) <= {"memset"}
-        assert Loaded(code)(words_of(arguments)[1]) == (0, 0, 0, 0, 0.5, 0.0, 0.0)
-        return
-    with pytest.raises(NotStored, match=refused):
-        code_of(kernel, arguments)
+    unlinked = compiled(kernel, arguments)
+    assert (not refused) == (not unlinked.foreign)
+    assert re.search(refused, " ".join(unlinked.foreign))
+    code = linked(unlinked, "")
+    assert refused or set(code.needs) <= {"memset"}
+    x = eval(made, written | {"array": arguments[0]})
+    assert Loaded(code)(words_of(arguments)[1]) == (0, 0, 0, 0, pytest.approx(x), 0.0, 0.0)
 
 
 def test_the_folder_is_named_or_off(monkeypatch, tmp_path):
@@ -303,7 +354,7 @@ def draws_of_each_kind(losses, coins):
 def test_machine_code_draws_what_numpy_draws():
     """By numpy's functions or by numba's, the same bits."""
     losses, coins = np.zeros(4000), np.random.default_rng(5)
-    code = code_of(numba_compile(draws_of_each_kind), (losses, coins))
+    code = linked(compiled(numba_compile(draws_of_each_kind), (losses, coins)), "")
     assert {"random_standard_exponential", "random_standard_normal"} <= set(code.needs)
     Loaded(code)(words_of((losses, coins))[1])
     by_numpy = np.zeros(4000)
@@ -317,7 +368,8 @@ def test_numba_draws_where_numpy_hides_its_functions(monkeypatch):
     monkeypatch.setattr("simulator.engine.compiled.entry.IN_NUMPY", ())
     generators_type.cache_clear()
     try:
-        code = code_of(numba_compile(draws_of_each_kind), (losses, np.random.default_rng(0)))
+        arguments = losses, np.random.default_rng(0)
+        code = linked(compiled(numba_compile(draws_of_each_kind), arguments), "")
     finally:
         generators_type.cache_clear()
     assert not [name for name in code.needs if name.startswith("random_")]

@@ -7,6 +7,7 @@ from simulator.adversaries import make
 from simulator.engine import block
 from simulator.engine.block import is_worth_compiling, prepared_engine
 from simulator.engine.compiled import kernels, worth
+from simulator.engine.compiled.stored_code import entry_name
 from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Played, Specification
 from tests.helpers.games import PRESS, press_when_ahead
@@ -67,6 +68,6 @@ def test_machine_code_on_disk_is_loaded_for_games_that_take_longer(monkeypatch, 
     assert not is_worth_compiling(s, worth.WORTH_LOADING, plain=True)
     (tmp_path / "kernels" / "other.kernel").touch()
     assert not is_worth_compiling(s, worth.WORTH_LOADING, plain=True)
-    (tmp_path / "kernels" / f"{key.name()}.kernel").touch()
+    (tmp_path / "kernels" / f"{entry_name(key.name(), '', key.step)}.kernel").touch()
     assert is_worth_compiling(s, worth.WORTH_LOADING, plain=True)
     assert not is_worth_compiling(s, worth.WORTH_LOADING - 1, plain=True)

@@ -48,16 +48,16 @@ def tilted(bound, every=1):
 
 
 compiled = []
-real = stored_code._into
+real = stored_code.compiled
 
 
-def into(folder, name, *rest):
+def by_numba(kernel, arguments):
     """Count a kernel, and compile it."""
-    compiled.append(name)
-    return real(folder, name, *rest)
+    compiled.append(kernel)
+    return real(kernel, arguments)
 
 
 if __name__ == "__main__":
-    stored_code._into = into
+    stored_code.compiled = by_numba
     exec(sys.stdin.read())
     print(len(compiled))

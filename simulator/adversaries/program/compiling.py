@@ -1,21 +1,23 @@
-"""Write the step of a machine as Python, which numba compiles.
+"""Write the step of a machine in LLVM's assembly.
 
-The step continues from one wait to the next. Its state is the number of the wait, all numbers that
-some wait keeps, and the floats that the source fixes: they are no part of the text, so adversaries
-that differ in a budget or a threshold share one kernel. Blocks are nested where control flow is, so
-that a compiler sees branches; a segment to which several ways lead that do not meet there is a
-point of its own, as a wait is.
+The step continues from one wait to the next. Its state is an array of 64-bit words: the number of
+the wait, all numbers that some wait keeps, and the floats that the source fixes: they are no part
+of the text, so adversaries that differ in a budget or a threshold share one kernel. Segments are
+blocks of the assembly, and each way back to an earlier one is counted, so that a loop without an
+end is left to Python, which can be interrupted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+import struct
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.program.assembly import FUNCTIONS, TEMPLATES, TYPES, called
 from simulator.adversaries.program.forms import (
     ArrayTable,
     Branch,
@@ -27,68 +29,52 @@ from simulator.adversaries.program.forms import (
     Slot,
     Wait,
 )
-from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
+from simulator.adversaries.program.operations import DRAWS, TYPED
+from simulator.foundations.errors import NotApplicable
 
 STOPPED = -1
 """The move where Python has to play: the adversary stops, raises, or a number is not held."""
-
-LONGEST = 500
-"""Lines of a step in which segments are written again for every point that leads to them."""
-MOST_POINTS = 1000
-"""Points of a step besides its rounds: for each one the whole text is written again."""
 MOST_TURNS = 10**7
-"""Points that a step passes without a round; a loop without an end is left to Python, which can be
-interrupted."""
-DEEPEST = 40
-"""Branches within branches, of which Python takes at most 100."""
+"""Ways back that a step takes without a round."""
 MOST_CONSTANTS = 24
 """Floats of a program that its state holds, so that programs that differ in them share a kernel."""
-TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool}
+BEGIN, STEP = "dpcompose_begin", "dpcompose_step"
+"""The names of two functions in machine code. ``void (ptr state, ptr first)`` copies the first to
+the state. ``{i64, double} (ptr state, i64 round, double answer, ptr coins)`` changes the state, and
+returns the move and the parameter; the coins are numpy's ``bitgen_t``."""
+MOST_WORDS = 512
+"""Words of a state; a kernel has so many on its stack, of which a compiler makes registers."""
+
+_DTYPES = {"int": "<i8", "float": "<f8", "bool": "?"}
+_NAME = re.compile(r"%(\w+)")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step function over a menu, its text, and its first state."""
+    """A step over a menu as assembly, and its first state.
 
-    function: Callable[..., Any]
+    Attributes
+    ----------
+    text : the definitions of :data:`BEGIN` and :data:`STEP`.
+    state : the words of the first state.
+    """
+
     text: str
-    state: tuple[int | float | bool, ...]
+    state: tuple[int, ...]
 
-
-class Again(Exception):
-    """A segment has to be a point of its own."""
+    def __call__(self, *arguments: Any) -> Any:
+        """Raise NotApplicable: machine code alone plays it."""
+        raise NotApplicable("this step is played as machine code")
 
 
 def step_of(machine: Machine) -> Step:
-    """The step of a machine: ``step(state, round, answer, coins) -> (state, move, parameter)``.
-
-    Raises NotRead.
-    """
-    points: dict[int, None] = {}
-    shares = False
-    while True:
-        writer = StepWriter(machine, tuple(points), shares)
-        try:
-            text = writer.text()
-        except Again as found:
-            points[found.args[0]] = None
-            if len(points) > MOST_POINTS:
-                raise NotRead(machine.file, 0, f"{machine.name} has too many branches") from None
-            continue
-        except TooLong:
-            shares = True
-            continue
-        namespace: dict[str, Any] = {"math": math, "np": np, "nan": math.nan, "inf": math.inf}
-        namespace |= HELPERS | writer.tables | {"__name__": __name__}
-        exec(compile(text, f"<{machine.name}>", "exec"), namespace)
-        first = writer.first or {}
-        state = (0, *(first.get(slot, TYPES[slot.base](0)) for slot in machine.slots))
-        state += tuple(map(float, writer.constants))
-        return Step(namespace["step"], text, state)
-
-
-class TooLong(Exception):
-    """Segments have to be written once for all points."""
+    """The step of a machine; raises NotRead."""
+    writer = StepWriter(machine)
+    if writer.words > MOST_WORDS:
+        raise NotRead(machine.file, 0, f"{machine.name} keeps more than {MOST_WORDS} numbers")
+    floats = np.array([float(digits) for digits in writer.constants])
+    numbers = [0] * (1 + len(machine.slots))
+    return Step(writer.text(), (*numbers, *floats.view(np.int64).tolist()))
 
 
 class StepWriter:
@@ -96,227 +82,262 @@ class StepWriter:
 
     Attributes
     ----------
-    points : the segments that are points, besides the first and those where waits resume.
-    shares : whether a segment is written once for all points.
-    written : the segments written for the point; with ``shares`` for all.
-    reach : of a segment those that a way from it passes in the step.
-    first : the numbers with which the machine begins at the first of ``resumed``; None where it
-        begins elsewhere.
-    constants : the name of each float that the state holds, by its digits.
+    slots : the address of each variable.
+    constants : the place of each float that the state holds, by its digits.
+    tables : the bytes of each table, and its name.
     """
 
-    def __init__(self, machine: Machine, points: tuple[int, ...], shares: bool) -> None:
-        self.machine, self.points, self.shares = machine, points, shares
-        self.names: dict[Slot, str] = {}
-        self.mentioned: set[Slot] = set()
-        self.tables: dict[str, np.ndarray] = {}
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.slots: dict[Slot, str] = {}
+        self.tables: dict[bytes, str] = {}
         self.lines: list[str] = []
-        self.written: set[int] = set()
-        self.first = numbers_at_first(machine)
-        resumed = [(w.resume, w.answer) for w in machine.waits]
-        if self.first is not None:  # the point where the machine begins has number 0
-            resumed.sort(key=lambda point: point[0] != machine.segments[0].end)
-        self.resumed = tuple(dict.fromkeys(resumed))
-        self.before = 1 if self.first is None else 0
-        self.constants = constants_of(machine)
-        slots = [self.name(slot) for slot in machine.slots]
-        self.state = ", ".join([*slots, *self.constants.values()])
         self.fresh = 0
-        self.reach: dict[int, frozenset[int]] = {}
+        self.resumed = tuple(dict.fromkeys((w.resume, w.answer) for w in machine.waits))
+        floats = constants_of(machine)
+        self.constants = {digits: 1 + len(machine.slots) + n for n, digits in enumerate(floats)}
+        self.words = 1 + len(machine.slots) + len(floats)
+        self.back = ways_back(machine)
 
     def text(self) -> str:
-        """The whole step; raises Again and TooLong."""
-        starts: list[tuple[int, Slot | None]] = [] if self.before == 0 else [(0, None)]
-        starts += [*self.resumed, *((segment, None) for segment in self.points)]
-        several = bool(self.points)
-        self.line(0, "def step(state, round, answer, coins):")
-        self.line(1, f"point, {self.state} = state" if self.state else "point, = state")
-        head = len(self.lines)
-        if several:
-            self.line(1, f"for _ in range({MOST_TURNS}):")
-        sections: list[set[Slot]] = []
-        for number, (segment, answer) in enumerate(starts):
-            self.mentioned = set()
-            sections.append(self.mentioned)
-            depth = 2 if several else 1
-            if number + 1 < len(starts):
-                self.line(depth, f"if point == {number}:")
-                depth += 1
+        """Both functions."""
+        for number, segment in enumerate(self.machine.segments):
+            self.say(f"segment{number}:", "")
+            for do in segment.does:
+                self.do(do)
+            self.end(number, segment)
+        body, self.lines = self.lines, []
+        self.begin()
+        text = "\n".join([*self.lines, *body, "stopped:", f"  ret {{i64, double}} {{i64 {STOPPED}, "
+                          "double 0x7FF8000000000000}", "}"])  # fmt: skip
+        tables = (
+            f'@{name} = private constant [{len(held)} x i8] c"'
+            + "\\"
+            + held.hex("\\")
+            + '", align 8'
+            for held, name in self.tables.items()
+        )
+        needed, todo = {}, [text]
+        while todo:  # the functions that it calls, and that these call
+            for name, declared in called(todo.pop()):
+                if name not in needed:
+                    needed[name] = FUNCTIONS.get(name, declared)
+                    todo += [FUNCTIONS[name]] if name in FUNCTIONS else []
+        return "\n".join([*tables, *needed.values(), text, *self.beginning()]) + "\n"
+
+    def beginning(self) -> list[str]:
+        """The function that copies the first state."""
+        lines = [f"define void @{BEGIN}(ptr %state, ptr %first) alwaysinline {{"]
+        for place in range(self.words):
+            lines += [f"  %from{place} = getelementptr i64, ptr %first, i64 {place}",
+                      f"  %to{place} = getelementptr i64, ptr %state, i64 {place}",
+                      f"  %word{place} = load i64, ptr %from{place}",
+                      f"  store i64 %word{place}, ptr %to{place}"]  # fmt: skip
+        return [*lines, "  ret void", "}"]
+
+    def begin(self) -> None:
+        """Write what comes first: the variables from the state, and where to go on."""
+        self.say(f"define {{i64, double}} @{STEP}(ptr %state, i64 %round, double %answer, ptr "
+                 "%coins) alwaysinline {", "")  # fmt: skip
+        for place in self.constants.values():
+            self.say(f"%constant{place} = load double, ptr {self.word(place)}")
+        for place, slot in enumerate(self.machine.slots, start=1):
+            self.address(slot)
+            word = self.name("word")
+            kind = "i64" if slot.base == "bool" else TYPES[slot.base]
+            self.say(f"{word} = load {kind}, ptr {self.word(place)}")
+            if slot.base == "bool":
+                bit = self.name("bit")
+                self.say(f"{bit} = icmp ne i64 {word}, 0")
+                word = bit
+            self.store(slot, word)
+        self.say("%turns = alloca i64\n  store i64 0, ptr %turns")
+        point = self.name("point")
+        self.say(f"{point} = load i64, ptr %state")
+        ways = "".join(f" i64 {n}, label %resume{n}" for n in range(1, 1 + len(self.resumed)))
+        self.say(f"switch i64 {point}, label %segment0 [{ways} ]")
+        for number, (segment, answer) in enumerate(self.resumed, start=1):
+            self.say(f"resume{number}:", "")
             if answer is not None:
-                self.line(depth, f"{self.name(answer)} = answer")
-            if not self.shares:
-                self.written.clear()
-            # of a point to which a round leads the shared text stands at the point
-            here = not self.shares or number >= len(starts) - len(self.points)
-            self.segment(segment, None, depth, first=here)
-        if several:
-            self.stop(1)
-        # numba takes no variable that is assigned below its use
-        shared = [slot for slot in self.names if slot not in self.machine.slots
-                  and sum(slot in section for section in sections) > 1]  # fmt: skip
-        for slot in shared if several else ():
-            first = TYPES[slot.base](0)
-            self.lines.insert(head, f"    {self.name(slot)} = {first!r}")
-        return "\n".join(self.lines) + "\n"
+                self.store(answer, "%answer")
+            self.say(f"br label %segment{segment}")
+        # a variable has its place in the first block
+        places = [f"  {address} = alloca {TYPES[slot.base]}\n"
+                  f"  store {TYPES[slot.base]} zeroinitializer, ptr {address}"
+                  for slot, address in self.slots.items()]  # fmt: skip
+        self.lines[1:1] = places
 
-    def line(self, depth: int, text: str) -> None:
-        """Append a line; raises TooLong."""
-        if len(self.lines) > LONGEST and not self.shares:
-            raise TooLong
-        self.lines.append("    " * depth + text)
+    def say(self, line: str, indent: str = "  ") -> None:
+        """Append a line."""
+        self.lines.append(indent + line)
 
-    def name(self, slot: Slot) -> str:
-        """The name of a slot in the text."""
-        self.mentioned.add(slot)
-        if slot not in self.names:
-            word = "".join(c if c.isalnum() and c.isascii() else "_" for c in slot.name)
-            self.names[slot] = f"{'v' if word[0].isdigit() else ''}{word}_{len(self.names)}"
-        return self.names[slot]
+    def name(self, word: str) -> str:
+        """A name that is new."""
+        self.fresh += 1
+        return f"%{word}.{self.fresh}"
 
-    def operand(self, operand: Operand) -> str:
-        """An operand in the text; of NaN and the infinities the name."""
+    def word(self, place: int) -> str:
+        """The address of a word of the state."""
+        at = self.name("at")
+        self.say(f"{at} = getelementptr i64, ptr %state, i64 {place}")
+        return at
+
+    def address(self, slot: Slot) -> str:
+        """The address of a variable."""
+        return self.slots.setdefault(slot, f"%slot{len(self.slots)}")
+
+    def store(self, slot: Slot, value: str) -> None:
+        """Write an assignment."""
+        self.say(f"store {TYPES[slot.base]} {value}, ptr {self.address(slot)}")
+
+    def operand(self, operand: Operand, base: str) -> str:
+        """An operand of a type, loaded where it is a variable."""
         if isinstance(operand, Slot):
-            return self.name(operand)
-        if isinstance(operand, float) and repr(operand) in self.constants:
-            return self.constants[repr(operand)]
-        return f"({operand!r})" if operand < 0 or repr(operand)[0] == "-" else repr(operand)
+            found = self.name("value")
+            self.say(f"{found} = load {TYPES[base]}, ptr {self.address(operand)}")
+            return found
+        if base == "float":
+            place = self.constants.get(repr(operand))
+            return digits_of(operand) if place is None else f"%constant{place}"
+        return str(int(operand)) if base == "int" else str(bool(operand)).lower()
 
-    def segment(self, number: int, follow: int | None, depth: int, first: bool = False) -> None:
-        """Write a segment and what comes after it, up to ``follow``."""
-        if number == follow:
-            return
-        if number in self.points and not first:
-            place = self.before + len(self.resumed) + self.points.index(number)
-            self.line(depth, f"point = {place}")
-            self.line(depth, "continue")
-            return
-        if number in self.written or depth > DEEPEST:
-            raise Again(number)
-        self.written.add(number)
-        segment = self.machine.segments[number]
-        for do in segment.does:
-            self.do(do, depth)
-        if segment.end is None:
-            self.stop(depth)
-        elif isinstance(segment.end, Wait):
-            self.wait(segment.end, depth)
-        elif isinstance(segment.end, Branch):
-            self.branch(number, segment.end, follow, depth)
-        else:
-            self.segment(segment.end, follow, depth)
-
-    def branch(self, number: int, branch: Branch, follow: int | None, depth: int) -> None:
-        """Write both ways, and what comes after they have met."""
-        then, otherwise, test = branch.then, branch.otherwise, self.name(branch.test)
-        both = self.reached(then) & self.reached(otherwise)
-        if not both:  # at most one of them goes on to ``follow``
-            if follow is not None and follow in self.reached(then):
-                then, otherwise, test = otherwise, then, f"not {test}"
-            self.line(depth, f"if {test}:")
-            self.segment(then, follow, depth + 1)
-            self.segment(otherwise, follow, depth)
-            return
-        join = self.entrance(both, (then, otherwise))
-        if then == join:
-            then, otherwise, test = otherwise, then, f"not {test}"
-        if then != join:
-            self.line(depth, f"if {test}:")
-            self.segment(then, join, depth + 1)
-            if otherwise != join:
-                self.line(depth, "else:")
-                self.segment(otherwise, join, depth + 1)
-        if join is not None:
-            self.segment(join, follow, depth)
-
-    def reached(self, number: int) -> frozenset[int]:
-        """The segments that a way from here passes before a point."""
-        if number not in self.reach:
-            found, todo = set(), [number]
-            while todo:
-                each = todo.pop()
-                if each not in found and each not in self.points:
-                    found.add(each)
-                    todo += next_segments(self.machine.segments[each])
-            self.reach[number] = frozenset(found)
-        return self.reach[number]
-
-    def entrance(self, both: frozenset[int], starts: tuple[int, int]) -> int | None:
-        """The only one of the segments to which ways from outside of them lead, or None."""
-        outside = (self.reached(starts[0]) | self.reached(starts[1])) - both
-        led = {each for number in outside for each in next_segments(self.machine.segments[number])}
-        entrances = (led | set(starts)) & both
-        return entrances.pop() if len(entrances) == 1 else None
-
-    def do(self, do: Do, depth: int) -> None:
+    def do(self, do: Do) -> None:
         """Write one operation and its conditions."""
         kind, _, method = do.operation.partition("coins.")
-        typed = DRAWS[method][2] if not kind else TYPED[do.operation, do.base]
-        operands = [self.operand(each) for each in do.operands]
-        words: dict[str, Any] = {}
-        if isinstance(do.table, tuple):
-            words = {f"t{i}": each for i, each in enumerate(do.table[:2])}
-        if "{t}" in typed.text:
-            words["t"] = self.table(do)
-        if typed.before:
-            self.line(depth, f"if {typed.before.format(*operands, **words)}:")
-            self.stop(depth + 1)
-        target, result = self.name(do.target), typed.text.format(*operands, **words)
-        if not typed.after:
-            self.line(depth, f"{target} = {result}")
-            return
+        if kind:
+            typed, base, template = TYPED[do.operation, do.base], do.base, (do.operation, do.base)
+        else:
+            _, base, typed = DRAWS[method]
+            template = "draw", method
+        words = {"r": self.name("result")}
+        lookup = do.operation == "lookup"
+        words |= {name: self.operand(each, "int" if lookup else base)
+                  for name, each in zip("ab", do.operands)}  # fmt: skip
+        text = TEMPLATES[template]
+        if "$t" in text:
+            words |= self.table(do, "$t0" in text)
+        self.written(text, words)
+        self.store(do.target, words["r"])
+        assert do.target.base == typed.result.removeprefix("np_")
+
+    def written(self, text: str, words: dict[str, str]) -> None:
+        """Write a template, in which each name is new."""
         self.fresh += 1
-        found = f"result_{self.fresh}"
-        self.line(depth, f"{found} = {result}")
-        self.line(depth, f"if {typed.after.format(*operands, r=found, **words)}:")
-        self.stop(depth + 1)
-        self.line(depth, f"{target} = {found}")
+        suffix = f".{self.fresh}"
+        free = {"%coins", "%round"}
+        for number, line in enumerate(text.strip().splitlines()):
+            found = _NAME.sub(
+                lambda name: name[0] if name[0] in free else name[0] + suffix, line.strip()
+            )
+            for name in sorted(words, key=len, reverse=True):
+                found = found.replace(f"${name}", words[name])
+            if found.startswith("stop "):
+                on = f"on{suffix}.{number}"
+                self.say(f"br i1 {found.removeprefix('stop ')}, label %stopped, label %{on}")
+                self.say(f"{on}:", "")
+            else:
+                self.say(found)
 
-    def table(self, do: Do) -> str:
-        """The name of a table."""
-        types = {"int": np.int64, "float": np.float64, "bool": np.bool_}
-        held = do.table.values if isinstance(do.table, ArrayTable) else do.table
-        values: np.ndarray = np.array(held, dtype=types[do.base])
-        for name, held in self.tables.items():
-            if held.dtype == values.dtype and held.tobytes() == values.tobytes():
-                return name
-        name = f"table_{len(self.tables)}"
-        self.tables[name] = values
-        return name
+    def table(self, do: Do, numbers: bool) -> dict[str, str]:
+        """What a template calls an operation's table, or its first two numbers."""
+        given = do.table.values if isinstance(do.table, ArrayTable) else do.table
+        if numbers:
+            as_text = digits_of if do.base == "float" else str
+            return {f"t{n}": as_text(each) for n, each in enumerate(given[:2])}
+        held = np.array(given, dtype=_DTYPES[do.base])
+        name = self.tables.setdefault(held.tobytes(), f"table{len(self.tables)}")
+        return {"t": f"@{name}", "n": str(len(held))}
 
-    def wait(self, wait: Wait, depth: int) -> None:
+    def end(self, number: int, segment: Segment) -> None:
+        """Write how a segment ends."""
+        if segment.end is None:
+            self.say("br label %stopped")
+        elif isinstance(segment.end, Wait):
+            self.wait(segment.end)
+        elif isinstance(segment.end, Branch):
+            test = self.operand(segment.end.test, "bool")
+            ways = [self.way(number, to) for to in (segment.end.then, segment.end.otherwise)]
+            self.say(f"br i1 {test}, label %{ways[0][0]}, label %{ways[1][0]}")
+            for _, counted in ways:
+                self.lines += counted
+        else:
+            label, counted = self.way(number, segment.end)
+            self.say(f"br label %{label}")
+            self.lines += counted
+
+    def way(self, number: int, to: int) -> tuple[str, list[str]]:
+        """Where to jump to get from one segment to another, and the lines that count it."""
+        if (number, to) not in self.back:
+            return f"segment{to}", []
+        self.fresh += 1
+        label, n = f"back.{self.fresh}", self.fresh
+        return label, [
+            f"{label}:",
+            f"  %turn.{n} = load i64, ptr %turns",
+            f"  %next.{n} = add i64 %turn.{n}, 1",
+            f"  store i64 %next.{n}, ptr %turns",
+            f"  %many.{n} = icmp ugt i64 %next.{n}, {MOST_TURNS}",
+            f"  br i1 %many.{n}, label %stopped, label %segment{to}",
+        ]
+
+    def wait(self, wait: Wait) -> None:
         """Write the return of a move."""
-        place = self.before + self.resumed.index((wait.resume, wait.answer))
-        parameter = "nan" if wait.parameter is None else self.operand(wait.parameter)
-        self.line(depth, f"return {self.packed(place)}, {self.operand(wait.entry)}, {parameter}")
+        move = self.as_move(wait.entry)
+        parameter = digits_of(math.nan)
+        if wait.parameter is not None:
+            parameter = self.as_float(wait.parameter)
+        self.say(f"store i64 {1 + self.resumed.index((wait.resume, wait.answer))}, ptr %state")
+        places = {slot: place for place, slot in enumerate(self.machine.slots, start=1)}
+        for slot in wait.live:
+            value = self.operand(slot, slot.base)
+            if slot.base == "bool":
+                wide = self.name("wide")
+                self.say(f"{wide} = zext i1 {value} to i64")
+                value = wide
+            kind = "double" if slot.base == "float" else "i64"
+            self.say(f"store {kind} {value}, ptr {self.word(places[slot])}")
+        one, both = self.name("move"), self.name("both")
+        self.say(f"{one} = insertvalue {{i64, double}} undef, i64 {move}, 0")
+        self.say(f"{both} = insertvalue {{i64, double}} {one}, double {parameter}, 1")
+        self.say(f"ret {{i64, double}} {both}")
 
-    def stop(self, depth: int) -> None:
-        """Write the return of no move."""
-        self.line(depth, f"return {self.packed(0)}, {STOPPED}, nan")
+    def as_move(self, entry: Operand) -> str:
+        """A move as a whole number; where it is none, the step stops."""
+        if not isinstance(entry, Slot):
+            return str(int(entry)) if entry == int(entry) else str(STOPPED)
+        if entry.base == "int":
+            return self.operand(entry, "int")
+        words = {"a": self.operand(entry, entry.base), "r": self.name("move")}
+        if entry.base == "bool":
+            self.written(TEMPLATES["int", "bool"], words)
+            return words["r"]
+        self.written(TEMPLATES["int", "float"], words)
+        again = {"a": words["r"], "r": self.name("again")}
+        self.written(TEMPLATES["float", "int"], again)
+        self.written("%broken = fcmp une double $a, $b\nstop %broken",
+                     {"a": words["a"], "b": again["r"]})  # fmt: skip
+        return words["r"]
 
-    def packed(self, point: int) -> str:
-        """The state in the text."""
-        return f"({point}, {self.state})" if self.state else f"({point},)"
+    def as_float(self, number: Operand) -> str:
+        """A number as a float."""
+        if not isinstance(number, Slot) or number.base == "float":
+            return self.operand(number, "float")
+        made = {"a": self.operand(number, number.base), "r": self.name("float")}
+        if number.base == "bool":
+            made = {"a": made["a"], "r": self.name("whole")}
+            self.written(TEMPLATES["int", "bool"], made)
+            made = {"a": made["r"], "r": self.name("float")}
+        self.written(TEMPLATES["float", "int"], made)
+        return made["r"]
 
 
-def numbers_at_first(machine: Machine) -> dict[Slot, int | float | bool] | None:
-    """The numbers with which a machine begins where it also goes on after a round, or None.
-
-    The answer before the first round is NaN there.
-    """
-    first = machine.segments[0]
-    answers = {answer for resume, answer, _ in machine.points if resume == first.end}
-    if len(answers) != 1 or not all(do.operation == "copy" for do in first.does):
-        return None
-    given = [(do.target, do.operands[0]) for do in first.does]
-    copied = {slot: number for slot, number in given if not isinstance(number, Slot)}
-    (answer,) = answers
-    if answer is not None and not math.isnan(copied.get(answer, 0.0)):
-        return None
-    return copied if len(copied) == len(given) else None
+def digits_of(number: Any) -> str:
+    """A float as LLVM writes its bits."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', float(number)))[0]:016X}"
 
 
-def constants_of(machine: Machine) -> dict[str, str]:
-    """A name for each finite float among the operands, by its digits; none where there are many."""
+def constants_of(machine: Machine) -> tuple[str, ...]:
+    """The digits of each finite float among the operands; none where there are many."""
     found = dict.fromkeys(
         repr(operand)
         for segment in machine.segments
@@ -324,9 +345,28 @@ def constants_of(machine: Machine) -> dict[str, str]:
         for operand in do.operands
         if isinstance(operand, float) and math.isfinite(operand)
     )
-    if len(found) > MOST_CONSTANTS:
-        return {}
-    return {digits: f"constant_{number}" for number, digits in enumerate(found)}
+    return tuple(found) if len(found) <= MOST_CONSTANTS else ()
+
+
+def ways_back(machine: Machine) -> set[tuple[int, int]]:
+    """The ways from a segment to one that leads to it, without which a step has no loop."""
+    back: set[tuple[int, int]] = set()
+    done: set[int] = set()
+    for start in dict.fromkeys((0, *(wait.resume for wait in machine.waits))):
+        path, on_path = [(start, iter(next_segments(machine.segments[start])))], {start}
+        while path:
+            number, following = path[-1]
+            to = next(following, None)
+            if to is None:
+                path.pop()
+                on_path.discard(number)
+                done.add(number)
+            elif to in on_path:
+                back.add((number, to))
+            elif to not in done:
+                path.append((to, iter(next_segments(machine.segments[to]))))
+                on_path.add(to)
+    return back
 
 
 def next_segments(segment: Segment) -> tuple[int, ...]:

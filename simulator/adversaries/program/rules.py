@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule, check_mechanism
-from simulator.adversaries.program.compiling import step_of
+from simulator.adversaries.program.compiling import Step, step_of
 from simulator.adversaries.program.fixed import interval, is_settled
 from simulator.adversaries.program.forms import Machine, MenuEntry
 from simulator.adversaries.program.machine import check_challenges, machine_of
@@ -25,9 +25,11 @@ from simulator.theory.guarantees.interface import Guarantee
 class ProgramRule(Rule):
     """The rule that a machine is; it lives in one process.
 
-    ``read_from`` is the rule whose step was read; None of a generator.
+    ``state`` is the words of its first state. ``read_from`` is the rule whose step was read; None
+    of a generator.
     """
 
+    step: Step
     _: KW_ONLY
     machine: Machine
     read_from: Rule | None = None
@@ -48,7 +50,7 @@ def program_of_rule(rule: Rule) -> ProgramRule:
     machine = machine_of(read(rule))
     step = step_of(machine)
     return ProgramRule(
-        step.function, rule.menu, state=step.state, name=rule.name, machine=machine, read_from=rule
+        step, rule.menu, state=step.state, name=rule.name, machine=machine, read_from=rule
     )
 
 
@@ -57,7 +59,7 @@ def rule_of(machine: Machine, family: Guarantee, relation: Relation) -> ProgramR
     menu = tuple(challenge_of(entry, family, relation) for entry in machine.menu)
     check_challenges(machine)
     step = step_of(machine)
-    return ProgramRule(step.function, menu, state=step.state, name=machine.name, machine=machine)
+    return ProgramRule(step, menu, state=step.state, name=machine.name, machine=machine)
 
 
 def challenge_of(entry: MenuEntry, family: Guarantee, relation: Relation) -> Challenge:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.program.operations import float_power, integer_between
-from simulator.engine.compiled.functions_of_c import POWER, of_c
+from simulator.adversaries.program.compiling import BEGIN, MOST_WORDS, STEP, STOPPED
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+Stepping = tuple[Callable[..., Any], Callable[..., Any], Callable[..., tuple[Any, ...]]]
+"""``room()`` is memory for a state, ``begin(room, words)`` is the state before a trial, and
+``step(state, i, answer, coins)`` is (state, move, parameter, unsure)."""
 
 
 OPTIONS: dict[str, Any] = {
@@ -38,99 +40,6 @@ def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     return numba.njit(**OPTIONS, forceinline=True)(function)
-
-
-def numba_callable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile with numba, to be called by Python."""
-    import numba
-
-    def called(*arguments):  # type: ignore[no-untyped-def]
-        return function(*arguments)
-
-    return numba.njit(nogil=True, error_model="numpy")(called)
-
-
-@cache
-def make_callable(*functions: Callable[..., Any]) -> None:
-    """Let compiled functions call these functions of Python, which are compiled there."""
-    from numba.extending import register_jitable
-
-    for function in functions:
-        {float_power: _call_pow_of_c, integer_between: _draw_integers}.get(
-            function, partial(register_jitable, function)
-        )()
-
-
-def _call_pow_of_c() -> None:
-    """Let compiled functions call C's pow where they call ``float_power``."""
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
-
-    of_c(POWER)
-
-    @intrinsic
-    def power_of_c(context, x, y):  # type: ignore[no-untyped-def]
-        def call(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            double = context.get_value_type(types.float64)
-            power = builder.module.globals.get(POWER)
-            if power is None:
-                power = ir.Function(builder.module, ir.FunctionType(double, [double] * 2), POWER)
-            return builder.call(power, arguments)
-
-        return types.float64(types.float64, types.float64), call
-
-    @overload(float_power)
-    def of_floats(x, y):  # type: ignore[no-untyped-def]
-        def power(x, y):  # type: ignore[no-untyped-def]
-            return power_of_c(x, y)
-
-        return power
-
-
-def _draw_integers() -> None:
-    """Let compiled functions draw whole numbers as numpy does; numba makes an array for each.
-
-    Source: Lemire 2019, Fast random integer generation in an interval, Algorithm 5.
-    """
-    import numba
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
-
-    bits_of, words, mask = (
-        numba.typeof(np.random.SFC64(0)),
-        np.uint64(1 << 32),
-        np.uint64(2**32 - 1),
-    )
-
-    @intrinsic
-    def next_word(context, coins):  # type: ignore[no-untyped-def]
-        def draw(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            whole = context.make_helper(builder, coins, arguments[0])
-            bits = context.make_helper(builder, bits_of, whole.bit_generator)
-            kind = ir.FunctionType(ir.IntType(32), [bits.state.type])
-            function = builder.inttoptr(bits.fnptr_next_uint32, kind.as_pointer())
-            return builder.zext(builder.call(function, [bits.state]), ir.IntType(64))
-
-        return types.uint64(coins), draw
-
-    @overload(integer_between)
-    def of_coins(coins, low, high):  # type: ignore[no-untyped-def]
-        def drawn(coins, low, high):  # type: ignore[no-untyped-def]
-            width = np.uint64(high - low)
-            if width == np.uint64(1):
-                return np.int64(low)
-            product = next_word(coins) * width
-            rest = product & mask
-            if rest < width:
-                least = (words - width) % width
-                while rest < least:
-                    product = next_word(coins) * width
-                    rest = product & mask
-            return np.int64(low) + np.int64(product >> np.uint64(32))
-
-        return drawn
 
 
 def numba_is_installed() -> bool:
@@ -191,6 +100,70 @@ def unowned(compile_: Compile) -> Callable[..., Any]:
         return table(table), without_owner
 
     return borrow
+
+
+@cache
+def step_by_name() -> Stepping:
+    """The step that is linked later, whose state is the address of its words."""
+    import numba
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    int64, float64 = types.int64, types.float64
+    state_type, result = types.CPointer(int64), types.Tuple((int64, float64))
+    bits_type = numba.typeof(np.random.SFC64(0))
+
+    def called(builder, name, made, taken, given):  # type: ignore[no-untyped-def]
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(made, taken), name)
+        return builder.call(function, given)
+
+    @intrinsic
+    def room(context):  # type: ignore[no-untyped-def]
+        def allocate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            words = ir.ArrayType(ir.IntType(64), MOST_WORDS)
+            with builder.goto_entry_block():
+                memory = builder.alloca(words)
+            return builder.bitcast(memory, ir.IntType(64).as_pointer())
+
+        return state_type(), allocate
+
+    @intrinsic
+    def begun(context, state, words):  # type: ignore[no-untyped-def]
+        def call(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            state, words = arguments
+            first = context.make_helper(builder, signature.args[1], words).data
+            called(builder, BEGIN, ir.VoidType(), [state.type, first.type], [state, first])
+            return state
+
+        return state_type(state_type, words), call
+
+    @intrinsic
+    def named(context, state, i, answer, coins):  # type: ignore[no-untyped-def]
+        def call(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            state, i, answer, given = arguments
+            whole = context.make_helper(builder, coins, given)
+            bits = context.make_helper(builder, bits_type, whole.bit_generator)
+            byte = ir.IntType(8).as_pointer()
+            made = ir.LiteralStructType([ir.IntType(64), ir.DoubleType()])
+            draws = builder.inttoptr(bits.bit_generator, byte)
+            taken = [state.type, ir.IntType(64), ir.DoubleType(), byte]
+            found = called(builder, STEP, made, taken, [state, i, answer, draws])
+            parts = [builder.extract_value(found, place) for place in range(2)]
+            return context.make_tuple(builder, result, parts)
+
+        return result(state_type, int64, float64, coins), call
+
+    def begin(state, words):  # type: ignore[no-untyped-def]
+        return begun(state, words)
+
+    def advanced(state, i, answer, coins):  # type: ignore[no-untyped-def]
+        move, parameter = named(state, i, answer, coins)
+        return state, move, parameter, move == STOPPED
+
+    return room, numba_compile(begin), numba_compile(advanced)
 
 
 def why(error: Exception) -> str:

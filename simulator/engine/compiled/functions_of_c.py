@@ -7,6 +7,8 @@ import sys
 
 import numpy as np
 
+from simulator.adversaries.program.assembly import POWER
+
 IN_C = {
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
     "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "fma", "fmod", "hypot",
@@ -17,9 +19,9 @@ IN_C = {
 IN_NUMPY = ("random_standard_exponential", "random_standard_normal")
 """Draws that machine code makes by numpy's own functions of a generator's state: equal bits, and
 numba takes nearly as long to compile its own as all else of a kernel."""
-POWER = "dpcompose_pow"
-"""The name of C's pow in machine code. Compilers that know it replace pow(x, 2.0) by x * x, which
-may be rounded otherwise."""
+STEPS_IN_NUMPY = {*IN_NUMPY, "random_bounded_uint64", "random_exponential", "random_laplace",
+                  "random_normal", "random_uniform"}  # fmt: skip
+"""Draws of the coins by a program."""
 
 
 class NotStored(Exception):
@@ -33,7 +35,7 @@ def of_c(name: str) -> None:
     if llvm.address_of_symbol(name) is None:
         # the library of CPython; not a global variable, which no digest of a kernel would cover
         library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-        if name in IN_NUMPY:
+        if name in STEPS_IN_NUMPY:
             library = library_of_numpy()
         function = getattr(library, "pow" if name == POWER else name, None)
         if function is None:

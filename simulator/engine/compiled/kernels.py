@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.program.compiling import Step
 from simulator.engine.compiled.compiling import (
     Compile,
     numba_compile,
@@ -41,18 +42,18 @@ class KernelKey:
     Attributes
     ----------
     make : the function that binds the kernel.
-    parts : the fingerprint of the step, of the mechanisms' functions, and of the filter.
+    step : the assembly of the step.
+    parts : the fingerprint of the mechanisms' functions, and of the filter.
     any_free : whether the menu has a free parameter.
     rule : the rule's id where the fingerprint does not cover it all, otherwise 0.
-    types : the types of the rule's first state.
     menu : of the rule for which it is compiled first; ``try_out`` calls a kernel on no trials.
     """
 
     make: Make
+    step: str
     parts: tuple[tuple[str, str], ...]
     any_free: bool
     rule: int
-    types: Any
     menu: Menu = field(compare=False)
     try_out: Callable[[Callable[..., Any]], None] = field(compare=False)
 
@@ -60,33 +61,25 @@ class KernelKey:
     def of(cls, make: Make, menu: Menu, try_out: Callable[[Callable[..., Any]], None]) -> KernelKey:
         """The key of a menu's kernel."""
         found = fingerprint(
-            step=menu.rule.step,
             kinds=menu.kinds,
             admit=menu.admission.step,
             unspent=menu.admission.initial,
             observe=menu.observe,
         )
         rule = id(menu.rule) if found.not_covered else 0
+        assert isinstance(menu.rule.step, Step), "only a program is compiled"
         return cls(
-            make=make, parts=found.parts, any_free=menu.any_free, rule=rule,
-            types=types_in(menu.rule.state), menu=menu, try_out=try_out,
+            make=make, step=menu.rule.step.text, parts=found.parts, any_free=menu.any_free,
+            rule=rule, menu=menu, try_out=try_out,
         )  # fmt: skip
 
     def name(self) -> str | None:
-        """The name of the kernel's machine code; see :mod:`.stored_code`."""
+        """The name of the kernel without its step; see :mod:`.stored_code`."""
         menu = self.menu
         return None if self.rule else name_of(
-            make=self.make, step=menu.rule.step, kinds=menu.kinds, admit=menu.admission.step,
+            make=self.make, kinds=menu.kinds, admit=menu.admission.step,
             unspent=menu.admission.initial, observe=menu.observe, any_free=self.any_free,
-            types=self.types,
         )  # fmt: skip
-
-
-def types_in(state: Any) -> Any:
-    """The types of the numbers in a state, which is a number or a tuple of states."""
-    if isinstance(state, tuple):
-        return (type(state).__qualname__, *map(types_in, state))
-    return type(state).__qualname__
 
 
 def compiled_or_not(
@@ -171,6 +164,6 @@ def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
 
 def _tried_out(key: KernelKey) -> Callable[..., Any]:
     """The kernel, loaded or compiled: it has been called on no trials."""
-    kernel = kept(partial(key.make, key.menu, numba_compile), key.name())
+    kernel = kept(partial(key.make, key.menu, numba_compile), key.name(), key.step)
     key.try_out(kernel)
     return kernel

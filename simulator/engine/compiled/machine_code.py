@@ -17,13 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.adversaries.program.assembly import POWER
+from simulator.adversaries.program.compiling import BEGIN, STEP
 from simulator.engine.compiled.entry import DTYPES, NUMBERS, entry_of
-from simulator.engine.compiled.functions_of_c import IN_C, IN_NUMPY, POWER, NotStored, of_c
+from simulator.engine.compiled.functions_of_c import IN_C, STEPS_IN_NUMPY, NotStored, of_c
 from simulator.engine.promises import UNSURE
 
 WORD = ctypes.c_int64
 
-_NEVER = "define void @NRT_MemInfo_call_dtor(ptr %0) {\n  unreachable\n}"
+_DESTRUCTOR = "NRT_MemInfo_call_dtor"
+_NEVER = f"define internal void @{_DESTRUCTOR}(ptr %0) {{\n  unreachable\n}}"
 _ENTRY = "i32 (ptr, ptr, ptr, ptr, ptr)"
 """How numba calls: the result, the error, and three arguments; returns 0 where none is raised."""
 
@@ -77,18 +80,20 @@ def _draws_of(coins: np.random.Generator) -> list[int]:
 
 
 class Code(NamedTuple):
-    """Machine code of one kernel for arguments of one kind.
+    """The code of one kernel for arguments of one kind.
 
     Attributes
     ----------
     symbol : the name of its function.
     needs : the functions of C that it calls.
-    machine : an object file of this machine.
+    code : LLVM's bitcode, or an object file of this machine.
+    foreign : what it calls of numba or reads of this process; then it lives in this process alone.
     """
 
     symbol: str
     needs: tuple[str, ...]
-    machine: bytes
+    code: bytes
+    foreign: tuple[str, ...] = ()
 
 
 class Loaded:
@@ -105,7 +110,7 @@ class Loaded:
         try:
             self.code = code
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), this_machine())
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.machine))
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code.code))
             self._engine.finalize_object()
             address = self._engine.get_function_address(code.symbol)
         except RuntimeError as error:
@@ -136,8 +141,8 @@ def this_machine() -> Any:
     )  # fmt: skip
 
 
-def code_of(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Code:
-    """The machine code of a kernel, compiled by numba, for arguments of such kinds.
+def compiled(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Code:
+    """The bitcode of a kernel without its step, compiled by numba, for arguments of such kinds.
 
     The kernel returns :data:`NUMBERS` numbers. Raises NotStored, and what numba raises.
     """
@@ -146,13 +151,16 @@ def code_of(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Code:
     from numba import types
 
     pointers = [types.CPointer(one) for one in (types.int64, types.float64, types.float64)]
+    for name in (BEGIN, STEP):  # numba loads what it compiles; nothing calls it there
+        if llvm.address_of_symbol(name) is None:
+            llvm.add_symbol(
+                name, ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value
+            )
     try:
         made = numba.cfunc(types.void(*pointers), error_model="numpy")(entry_of(kernel, arguments))
     except (numba.errors.NumbaError, AttributeError) as error:
         raise NotStored(f"numba {numba.__version__} cannot compile it: {error}") from error
     module = llvm.parse_assembly(made.inspect_llvm())
-    # arrays and generators without an owner are never freed
-    module.link_in(llvm.parse_assembly(_NEVER))
     symbol = made.native_name.removeprefix("cfunc.")
     functions = {each.name: each for each in module.functions if not each.is_declaration}
     if symbol not in functions or str(functions[symbol].global_value_type) != _ENTRY:
@@ -160,20 +168,55 @@ def code_of(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Code:
     for name, each in functions.items():
         if name != symbol:
             each.linkage = llvm.Linkage.internal
-    target = this_machine()
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options()))
-    needs = set()
+    passes.run(module, _pass_builder())
+    needs, foreign = _needs(module)
+    foreign += [each.name for each in module.global_variables if each.is_declaration]
+    if not foreign:
+        # arrays and generators without an owner are never freed
+        module.link_in(llvm.parse_assembly(_NEVER))
+    return Code(symbol, tuple(needs), module.as_bitcode(), tuple(foreign))
+
+
+def linked(kernel: Code, step: str) -> Code:
+    """The machine code of a kernel with a step, which is assembly or "" for a kernel without one.
+
+    Raises NotStored.
+    """
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_bitcode(kernel.code)
+    if step:
+        part = llvm.parse_assembly(step)
+        part.triple, part.data_layout = module.triple, module.data_layout
+        module.link_in(part)
+        for name in (BEGIN, STEP):
+            module.get_function(name).linkage = llvm.Linkage.internal
+        _pass_builder().getModulePassManager().run(module, _pass_builder())
+    needs, foreign = _needs(module)
+    needs = sorted({*needs, *foreign, *kernel.foreign})
+    return Code(kernel.symbol, tuple(needs), this_machine().emit_object(module), kernel.foreign)
+
+
+def _pass_builder() -> Any:
+    """LLVM's passes for speed."""
+    import llvmlite.binding as llvm
+
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    return llvm.create_pass_builder(this_machine(), options)
+
+
+def _needs(module: Any) -> tuple[list[str], list[str]]:
+    """The functions of C that a module calls, and others but its step."""
+    needs, foreign = [], []
     for each in module.functions:
         if each.is_declaration:
             of_compiler = each.name.startswith("llvm.")
             name = each.name.split(".")[1] if of_compiler else each.name
-            if name in IN_C or name == POWER or name in IN_NUMPY:
-                needs.add(name)
-            elif not of_compiler:
-                raise NotStored(f"it calls {name}")
-    shared = [each.name for each in module.global_variables if each.is_declaration]
-    if shared:
-        raise NotStored(f"it reads {shared[0]}")
-    return Code(symbol, tuple(sorted(needs)), target.emit_object(module))
+            if name in IN_C or name == POWER or name in STEPS_IN_NUMPY:
+                needs.append(name)
+            elif not of_compiler and name not in (BEGIN, STEP, _DESTRUCTOR):
+                foreign.append(name)
+    return needs, foreign

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule, check_challenge, off_menu, out_of_range
+from simulator.adversaries.program.compiling import Step
 from simulator.data.databases import Relation
 from simulator.engine.promises import limit_of_entry
 from simulator.foundations.errors import NotApplicable, placed
@@ -24,12 +25,12 @@ class Entries(NamedTuple):
 
     Attributes
     ----------
-    initial : the rule's state before the first round.
+    first_state : the words of the rule's state; see :func:`words_of_state`.
     costs : the two numbers of each entry that the filter's step takes.
     work : float64, shape (1, widest params), for the params of a free entry.
     """
 
-    initial: Any
+    first_state: np.ndarray
     kind: np.ndarray
     rows: np.ndarray
     params: np.ndarray
@@ -130,7 +131,7 @@ class Menu:
     def entries(self) -> Entries:
         """The menu for one call of a kernel, which writes on ``work``."""
         return Entries(
-            self.rule.state, self.kind, self.rows, self.params, self.low, self.high,
+            words_of_state(self.rule), self.kind, self.rows, self.params, self.low, self.high,
             np.array(self.admission.numbers), self.limits, np.zeros((1, self.params.shape[1])),
         )  # fmt: skip
 
@@ -168,6 +169,11 @@ class Menu:
     def guarantee(self, entry: int) -> Guarantee:
         """The guarantee of the entry's mechanism; of a free one, for every parameter."""
         return self.rule.menu[entry].mechanism.guarantee(self.relation)
+
+
+def words_of_state(rule: Rule) -> np.ndarray:
+    """The words of a program's first state, int64; a rule in Python has none."""
+    return np.array(rule.step.state if isinstance(rule.step, Step) else (), dtype=np.int64)
 
 
 def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:

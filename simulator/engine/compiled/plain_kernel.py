@@ -60,7 +60,7 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays trials of one experiment, bound to the menu's rule and mechanisms."""
     from simulator.engine.compiled.steps import advance  # no generator needs it
 
-    step = advance(menu.rule, compile_)
+    room, begin, step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
@@ -70,7 +70,7 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     borrow = unowned(compile_)
 
     def kernel(b, entries, coins, noise, kept):  # type: ignore[no-untyped-def]
-        initial, kind, rows, table, low, high, costs, limits, work = entries
+        first_state, kind, rows, table, low, high, costs, limits, work = entries
         losses, trace, answers = kept
         params_of = borrow(table)
         free = borrow(work)[0]
@@ -78,8 +78,9 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
         impossible = math.inf if b else -math.inf  # the loss of an answer of probability 0
         fixed, of_kind, bound = params_of[0], kind[0], limits[0, 0]
         last, changes, steady = 0, 0, True
+        memory = room()
         for trial in range(losses.shape[0]):
-            state = initial
+            state = begin(memory, first_state)
             answer = math.nan
             loss = 0.0
             spent = unspent

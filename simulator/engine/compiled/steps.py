@@ -1,22 +1,25 @@
-"""The steps of rules for kernels: the program that is read from a rule, or the rule in Python."""
+"""The steps of rules for kernels: the program that is read from a rule, or the rule in Python.
+
+A kernel calls its program's step by name, so that the kernel is compiled without it; the step is
+linked with it as assembly, see :mod:`.machine_code`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.adversaries.program.compiling import STOPPED
 from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.rules import ProgramRule, program_of_rule
 from simulator.engine.compiled.compiling import (
     Compile,
-    make_callable,
+    Stepping,
     numba_compile,
     numba_is_installed,
+    step_by_name,
 )
 from simulator.foundations.errors import InvalidInput
 
@@ -31,33 +34,23 @@ def as_program(rule: Rule) -> tuple[Rule, str]:
         return rule, f"{rule.name} runs uncompiled, its step is not in the closed form: {refused}"
 
 
-def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple[Any, ...]]:
-    """The rule's step, which always returns (state, move, parameter, unsure).
+def advance(rule: Rule, compile_: Compile) -> Stepping:
+    """The rule's step for a kernel.
 
     Compiled, it is unsure where its program stops; then Python has to play.
     """
-    if compile_ is not numba_compile:
-        return in_python(rule)
-    # not in the digest of every kernel: a step that calls a helper has it in its own
-    from simulator.adversaries.program.operations import HELPERS
-
-    make_callable(*HELPERS.values())
-    step = compile_(rule.step)
-    of_rule = isinstance(rule, ProgramRule) and rule.read_from is not None
-
-    def advanced(state, i, answer, coins):  # type: ignore[no-untyped-def]
-        state, move, parameter = step(state, i, answer, coins)
-        return state, move, parameter, of_rule and move == STOPPED
-
-    return compile_(advanced)
+    return in_python(rule) if compile_ is not numba_compile else step_by_name()
 
 
-def in_python(rule: Rule) -> Callable[..., tuple[Any, ...]]:
+def in_python(rule: Rule) -> Stepping:
     """The rule's step in Python, which is never unsure.
 
     Of a program that was read from a rule it is that rule's step, from that rule's first state.
+    A generator's program is not played in this way: its step raises NotApplicable.
     """
-    if isinstance(rule, ProgramRule) and rule.read_from is not None:
+    if isinstance(rule, ProgramRule):
+        if rule.read_from is None:
+            return nothing, nothing, rule.step
         rule = rule.read_from
     step, first = rule.step, rule.state
     probe = step(first, 0, math.nan, np.random.default_rng(0))
@@ -70,6 +63,10 @@ def in_python(rule: Rule) -> Callable[..., tuple[Any, ...]]:
 
     def advanced(state: Any, i: int, answer: Any, coins: Any) -> tuple[Any, ...]:
         # a kernel in Python computes an answer with numpy's numbers, which divide by zero
-        return (*step(state if i else first, i, float(answer), coins), *rest)
+        return (*step(state, i, float(answer), coins), *rest)
 
-    return advanced
+    return nothing, lambda room, words: first, advanced
+
+
+def nothing(*arguments: Any) -> None:
+    """Return no state."""

@@ -1,12 +1,13 @@
 """Compiled kernels on disk, so that a kernel is compiled once and not once in each process.
 
-A kernel's name is the digest of all that its machine code depends on: the code in memory of every
-function that it calls, with the values that these close over and look up, and of the modules that
-write for the compiler; the versions of Python, numba, llvmlite and numpy; numba's settings; the
-processor. What no digest covers is not stored.
+A kernel is stored twice: without the step of an adversary, as LLVM's bitcode, which needs the
+compiler of Python for each kind of mechanism once; and linked with a step, as machine code. Its
+name is the digest of all that its code depends on: the code in memory of every function that it
+calls, with the values that these close over and look up, and of the modules that write for the
+compiler; the versions of Python, numba, llvmlite and numpy; numba's settings; the processor; and
+the step's assembly. What no digest covers is not stored.
 
-The code is loaded without numba, see :mod:`.machine_code`. A kernel that cannot be is compiled in
-every process.
+Both are used without numba, see :mod:`.machine_code`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,14 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from simulator.engine.compiled.compiling import numba_callable
 from simulator.engine.compiled.functions_of_c import NotStored
-from simulator.engine.compiled.machine_code import Code, Loaded, code_of, words_of
+from simulator.engine.compiled.machine_code import (
+    Code,
+    Loaded,
+    compiled,
+    linked,
+    words_of,
+)
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import open_regular
 from simulator.foundations.private_folder import PrivateFolder
@@ -38,9 +44,8 @@ VARIABLE, OFF = "DPCOMPOSE_CACHE", "off"
 """The environment variable that names the folder, and its value for none."""
 MOST, MOST_OF_ONE = 64 << 20, 16 << 20
 """Bytes of all entries and of one."""
-FORMAT = "dpcompose kernel 2"
+FORMAT = "dpcompose kernel 3"
 WRITERS = (
-    "simulator.adversaries.program.compiling", "simulator.adversaries.program.operations",
     "simulator.engine.compiled.compiling", "simulator.engine.compiled.entry",
     "simulator.engine.compiled.functions_of_c", "simulator.engine.compiled.machine_code",
     "simulator.engine.compiled.steps", __name__,
@@ -70,13 +75,18 @@ def store() -> PrivateFolder | None:
         return None
 
 
-def is_stored(find_name: Callable[[], str | None]) -> bool:
-    """Whether there is an entry of a kernel, whose name is found only where there are entries."""
+def is_stored(find_name: Callable[[], str | None], step: str) -> bool:
+    """Whether a kernel is there, with its step or without it; then numba is not needed.
+
+    Its name is found only where there are entries.
+    """
     folder = store()
-    if folder is None or not any(folder.path.glob("*.kernel")):
+    if folder is None or not any(folder.path.iterdir()):
         return False
     name = find_name()
-    return name is not None and (folder.path / f"{name}.kernel").is_file()
+    return name is not None and any(
+        any(folder.path.glob(f"{_digest((name, text))}.*")) for text in (step, "")
+    )
 
 
 def name_of(**parts: Any) -> str | None:
@@ -148,93 +158,119 @@ def _codes(name: str) -> Iterator[Any]:
 
 
 _LOADED: dict[str, Loaded] = {}
+_UNLINKED: dict[str, Code] = {}
 _LOCK = threading.RLock()
+_MOST_KEPT = 64
 
 
 class StoredKernel:
     """A kernel that is loaded from the folder when it is first called, compiled if it is not there.
 
-    What cannot be stored numba calls.
+    Attributes
+    ----------
+    make : binds the kernel for numba.
+    name : its name without its step; None for one that is kept nowhere.
+    step : the assembly of its step; "" for a kernel without one.
     """
 
-    def __init__(
-        self, make: Callable[[], Callable[..., Any]], name: str, folder: PrivateFolder
-    ) -> None:
-        self._make, self._name, self._folder = make, name, folder
+    def __init__(self, make: Callable[[], Callable[..., Any]], name: str | None, step: str) -> None:
+        self.make, self.name, self.step = make, name, step
+        self._folder = None if name is None else store()
         self._loaded: dict[Any, Loaded] = {}
-        self._by_numba: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the kernel returns."""
-        if self._by_numba is None:
-            try:
-                kinds, words = words_of(arguments)
-                loaded = self._loaded.get(kinds)
-                if loaded is None:
-                    loaded = self._loaded[kinds] = self._load(repr(kinds), arguments)
-                return loaded(words)
-            except NotStored:
-                self._by_numba = numba_callable(self._make())
-        return self._by_numba(*arguments)
+        """What the kernel returns; raises NotStored."""
+        kinds, words = words_of(arguments)
+        loaded = self._loaded.get(kinds)
+        if loaded is None:
+            loaded = self._loaded[kinds] = self._load(repr(kinds), arguments)
+        return loaded(words)
 
     def _load(self, kinds: str, arguments: tuple[Any, ...]) -> Loaded:
         """The code for arguments of such kinds, which is in the folder afterwards."""
-        name = _digest((self._name, kinds))
+        if self.name is None:
+            return Loaded(linked(compiled(self.make(), arguments), self.step))
+        whole, name = (entry_name(self.name, kinds, step) for step in (self.step, ""))
         with _LOCK:
-            if name not in _LOADED:
-                _LOADED[name] = _from(self._folder, name) or _into(
-                    self._folder, name, self._make(), arguments
-                )
-                while len(_LOADED) > 64:
-                    del _LOADED[next(iter(_LOADED))]
-            return _LOADED[name]
+            if whole not in _LOADED:
+                found = loaded_from(self._folder, whole)
+                _LOADED[whole] = self._linked(whole, name, arguments) if found is None else found
+                _forget(_LOADED)
+            return _LOADED[whole]
+
+    def _linked(self, whole: str, name: str, arguments: tuple[Any, ...]) -> Loaded:
+        """The code named ``whole``, linked of the kernel ``name`` and its step, and stored."""
+        kernel = _UNLINKED.get(name) or code_from(self._folder, name, "bitcode")
+        if kernel is None:
+            kernel = compiled(self.make(), arguments)
+            if self.step and not kernel.foreign:
+                self._write(packed(kernel, name), f"{name}.bitcode")
+        _UNLINKED[name] = kernel
+        _forget(_UNLINKED)
+        code = linked(kernel, self.step)
+        if not kernel.foreign:
+            self._write(packed(code, whole), f"{whole}.kernel")
+        return Loaded(code)
+
+    def _write(self, content: bytes, file: str) -> None:
+        """Store an entry where there is a folder."""
+        if self._folder is not None and len(content) <= MOST_OF_ONE:
+            self._folder.write(file, content)
+            self._folder.trim(MOST)
 
 
-def kept(make: Callable[[], Callable[..., Any]], name: str | None) -> Callable[..., Any]:
+def entry_name(name: str, kinds: str, step: str = "") -> str:
+    """The name of the code of a kernel for arguments of such kinds, with its step."""
+    return f"{_digest((name, step))}.{_digest(kinds)[:8]}"
+
+
+def kept(
+    make: Callable[[], Callable[..., Any]], name: str | None, step: str = ""
+) -> Callable[..., Any]:
     """A kernel that ``make`` binds for numba, from the folder if it is there and stored if not.
 
     Without a name it is only compiled. Its first call loads or compiles it.
     """
-    folder = store()
-    if name is None or folder is None:
-        return numba_callable(make())
-    return StoredKernel(make, name, folder)
+    return StoredKernel(make, name, step)
 
 
-def _from(folder: PrivateFolder, name: str) -> Loaded | None:
-    """The entry's code, or None where there is no entry or it is damaged."""
-    code = unpacked(folder.read(f"{name}.kernel", MOST_OF_ONE), name)
+def _forget(kept: dict[str, Any]) -> None:
+    """Drop what was kept first where there is much."""
+    while len(kept) > _MOST_KEPT:
+        del kept[next(iter(kept))]
+
+
+def loaded_from(folder: PrivateFolder | None, name: str) -> Loaded | None:
+    """The entry's machine code, or None where there is none that can be loaded."""
+    code = code_from(folder, name, "kernel")
     try:
         return None if code is None else Loaded(code)
     except NotStored:  # a library of C that has changed, say
         return None
 
 
-def _into(
-    folder: PrivateFolder, name: str, kernel: Callable[..., Any], arguments: tuple[Any, ...]
-) -> Loaded:
-    """The kernel's code, compiled and stored."""
-    code = code_of(kernel, arguments)
-    folder.write(f"{name}.kernel", packed(code, name))
-    folder.trim(MOST)
-    return Loaded(code)
+def code_from(folder: PrivateFolder | None, name: str, kind: str) -> Code | None:
+    """The entry's code, or None where there is no entry or it is damaged."""
+    if folder is None:
+        return None
+    return unpacked(folder.read(f"{name}.{kind}", MOST_OF_ONE), name)
 
 
 def packed(code: Code, name: str) -> bytes:
-    """Machine code as a file, with its name and a checksum."""
+    """Code as a file, with its name and a checksum."""
     head = {"format": FORMAT, "name": name, "symbol": code.symbol, "needs": code.needs}
-    return _head(head, code.machine) + code.machine
+    return _head(head, code.code) + code.code
 
 
 def unpacked(content: bytes | None, name: str) -> Code | None:
-    """The machine code of a file; None where it is damaged, or of another name."""
-    line, _, machine = (content or b"").partition(b"\n")
+    """The code of a file; None where it is damaged, or of another name."""
+    line, _, code = (content or b"").partition(b"\n")
     try:
         head = json.loads(line)
         del head["sha256"]
-        if line + b"\n" != _head(head, machine) or (head["format"], head["name"]) != (FORMAT, name):
+        if line + b"\n" != _head(head, code) or (head["format"], head["name"]) != (FORMAT, name):
             return None
-        return Code(head["symbol"], tuple(head["needs"]), machine)
+        return Code(head["symbol"], tuple(head["needs"]), code)
     except (ValueError, KeyError, TypeError):
         return None
 

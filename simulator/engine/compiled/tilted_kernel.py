@@ -102,7 +102,7 @@ class KeptTilted(NamedTuple):
 
 def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays tilted trials, bound to the menu's rule and mechanisms."""
-    step = advance(menu.rule, compile_)
+    room, begin, step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     tilt = dispatch([tilting(kind, "tilt") for kind in menu.kinds], compile_)
     sample = dispatch([tilting(kind, "sample_tilted") for kind in menu.kinds], compile_)
@@ -113,7 +113,7 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     borrow = unowned(compile_)
 
     def kernel(entries, measure, coins, noise, kept):  # type: ignore[no-untyped-def]
-        initial, kind, rows, table, low, high, costs, limits, work = entries
+        first_state, kind, rows, table, low, high, costs, limits, work = entries
         levels, grid, phase, first, per_column, tilts, work_tilted, guard, share, sign = measure
         losses, log_weights, answers, path = kept
         params_of, tilted_of = borrow(table), borrow(tilts)
@@ -122,8 +122,9 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
         guarded = guard >= 0
         columns = grid.shape[1]
         steered = grid.shape[0] * columns > 1
+        memory = room()
         for trial in range(losses.shape[0]):
-            state = initial
+            state = begin(memory, first_state)
             answer = math.nan
             loss = 0.0
             log_weight = 0.0

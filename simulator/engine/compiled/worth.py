@@ -32,7 +32,7 @@ def is_worth_compiling(key: KernelKey, rounds: int) -> bool:
     both = _interpreted.get(key, 0)
     if is_compiled(key) or rounds >= WORTH_COMPILING or both >= 2 * WORTH_COMPILING:
         return True
-    return rounds >= WORTH_LOADING and is_stored(key.name)
+    return rounds >= WORTH_LOADING and is_stored(key.name, key.step)
 
 
 def was_interpreted(key: KernelKey, rounds: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.program.forms import ArrayTable, Do
-from simulator.adversaries.program.operations import DRAWS, HELPERS, TYPED
+from simulator.adversaries.program.operations import DRAWS, TYPED
 
 
 class Ends(Exception):
@@ -41,7 +41,7 @@ def on_known(do: Do) -> Callable[..., Any]:
     source += f" try: r = {text}\n except (ArithmeticError, ValueError): raise Ends from None\n"
     if after and not draw:
         source += f" if {after}: raise Ends\n"
-    namespace: dict[str, Any] = {"math": math, "np": np, "Ends": Ends, "table": table, **HELPERS}
+    namespace: dict[str, Any] = {"math": math, "np": np, "Ends": Ends, "table": table}
     namespace |= {"nan": math.nan, "inf": math.inf}
     exec(source + " return r\n", namespace)
     function: Callable[..., Any] = namespace["f"]
