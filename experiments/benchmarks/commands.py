@@ -86,18 +86,21 @@ simulate(adversaries.mechanism_anew, adversaries.PURE, 100, 100_000, jobs=1, pro
 def first_programs() -> Iterator[Line]:
     """Processor time of the first program of a process, in ten million rounds of two experiments.
 
-    Its kernel is compiled, or loaded from the folder where an earlier process has left it.
+    No kernel of its mechanism was compiled before, or one for another adversary, or its own.
     """
     program = FIRST.replace("import sys", f"import sys; sys.path.insert(0, {str(stages.ROOT)!r})")
     numpys = min(program_seconds("import numpy") for _ in range(3))
     with tempfile.TemporaryDirectory() as folder:
-        for name, target in (("not stored", None), ("stored", 1.0)):
+        cache = Path(folder) / "cache"
+        for name, target, dropped in (
+            ("a new mechanism", None, "*"), ("a new adversary", 1.0, "*.kernel"),
+            ("played before", 1.0, ""),
+        ):  # fmt: skip
             spent = []
-            for number in range(3):
-                cache = Path(folder) / ("all" if target else str(number))
+            for _ in range(3):
+                for file in cache.glob(dropped) if dropped else ():
+                    file.unlink()
                 with patch.dict(os.environ, {"DPCOMPOSE_CACHE": str(cache)}):
-                    if target and number == 0:
-                        program_seconds(program)
                     spent.append(program_seconds(program))
             detail = {"import_of_numpy": numpys, "ratio": min(spent) / numpys}
             yield Line(f"first program of a process, {name}", min(spent), "s", target,

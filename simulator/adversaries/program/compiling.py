@@ -110,13 +110,10 @@ class StepWriter:
         self.begin()
         text = "\n".join([*self.lines, *body, "stopped:", f"  ret {{i64, double}} {{i64 {STOPPED}, "
                           "double 0x7FF8000000000000}", "}"])  # fmt: skip
-        tables = (
-            f'@{name} = private constant [{len(held)} x i8] c"'
-            + "\\"
-            + held.hex("\\")
-            + '", align 8'
-            for held, name in self.tables.items()
-        )
+        tables = []
+        for held, name in self.tables.items():
+            kept = "\\" + held.hex("\\")
+            tables.append(f'@{name} = private constant [{len(held)} x i8] c"{kept}", align 8')
         needed, todo = {}, [text]
         while todo:  # the functions that it calls, and that these call
             for name, declared in called(todo.pop()):

@@ -51,13 +51,14 @@ from simulator.adversaries.program.values import (
 from simulator.identity.origins import is_of_package
 from simulator.mechanisms import ScalarMechanism
 
-MOST_SEGMENTS = 2000
+MOST_SEGMENTS = 10_000
+"""There is one for each combination of objects that variables hold at a line."""
 DEEPEST = 16
 """Tuples within tuples: a state that grows by one in each round has no end."""
 
 
 class TooMany(Exception):
-    """The machine has too many segments."""
+    """The machine has too many segments; its argument is the place of one."""
 
 
 def machine_of(reading: Listing) -> Machine:
@@ -65,9 +66,10 @@ def machine_of(reading: Listing) -> Machine:
     for few in (few_values(reading.instructions), frozenset[str]()):
         try:
             return Builder(reading, few).machine()
-        except TooMany:
-            continue
-    raise NotRead(reading.file, 0, f"{reading.name} has more than {MOST_SEGMENTS} segments")
+        except TooMany as found:
+            file, line = found.args[0]
+    most = f"more than {MOST_SEGMENTS} segments"
+    raise NotRead(file, line, f"{most}: one for all objects that variables hold here")
 
 
 class Builder(Calls):
@@ -119,7 +121,7 @@ class Builder(Calls):
     def new_segment(self, place: Place) -> int:
         """Append an empty segment."""
         if len(self.segments) >= MOST_SEGMENTS:
-            raise TooMany
+            raise TooMany(place)
         self.segments.append(Segment(place))
         return len(self.segments) - 1
 
