@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from simulator import Laplace, PureDP, counting_query
+from simulator.adversaries.program import machine
 from simulator.adversaries.program.compiling import STOPPED, step_of
 from simulator.adversaries.program.explaining import explained
 from simulator.adversaries.program.fixed import interval, is_settled
@@ -167,7 +168,8 @@ def test_a_generator_that_stops_before_its_first_challenge_is_explained():
     assert f"{adversary.__code__.co_filename}:{line}: no challenge is sent" in said
 
 
-def test_a_machine_with_too_many_segments_leaves_numbers_to_play():
+def test_a_machine_with_too_many_segments_leaves_numbers_to_play(monkeypatch):
+    monkeypatch.setattr(machine, "MOST_SEGMENTS", 1000)
     flags = "\n".join(f"f{i} = False" for i in range(12))
     sets = "\n".join(f"    if answer > {i}:\n        f{i} = True" for i in range(12))
     odd = "(" + " + ".join(f"f{i}" for i in range(12)) + ") % 2"
@@ -281,6 +283,18 @@ def test_awkward_adversaries_play_as_read(body):
 
 NODES = [f"node {i}" for i in range(256)]
 THEN = {node: NODES[(7 * i + 3) % 256] for i, node in enumerate(NODES)}
+
+
+def test_too_many_segments_are_refused_with_their_line(monkeypatch):
+    monkeypatch.setattr(machine, "MOST_SEGMENTS", 500)
+    body = "few = NODES[:40]\ni = 0\nwhile True:\n    a, b = few[i], few[i * 7 % 40]\n"
+    body += "    i = (i + 1) % 40\n"
+    adversary, line = written(f"{body}    yield WITHOUT, EVERYONE, OF_NODE[a if i % 2 else b]")
+    with pytest.raises(NotRead, match="more than 500 segments") as refused:
+        machine_of(read(adversary))
+    assert line + 3 <= refused.value.line <= line + 5
+
+
 OTHERWISE = {node: NODES[(5 * i + 1) % 256] for i, node in enumerate(NODES)}
 OF_NODE = {node: (WEAK, STRONG)[i % 2] for i, node in enumerate(NODES)}
 
