@@ -140,7 +140,7 @@ def is_worth_compiling(specification: Specification, rounds: int, plain: bool) -
 def is_compiled_for(specification: Specification) -> bool:
     """Whether the whole play of a specification is worth a compiled kernel."""
     s = specification
-    rounds = s.trials * s.rounds
+    rounds = s.trials * (s.rounds + worth.BEGINNING)
     if isinstance(s.sampling, Covering) or rounds < worth.WORTH_A_LOOK or not s.is_read:
         return False
     return is_worth_compiling(s, rounds, s.sampling is None)

@@ -29,11 +29,15 @@ def nothing_known(monkeypatch):
 def test_games_of_two_seconds_are_played_in_python(adversary, sampling):
     plain = sampling is None
     for rounds in (10, worth.WORTH_A_LOOK, worth.WORTH_COMPILING - 1):
-        s = Specification(adversary, FAMILY, 1, rounds, sampling=sampling)
+        s = Specification(adversary, FAMILY, rounds - worth.BEGINNING, 1, sampling=sampling)
         assert not is_worth_compiling(s, rounds, plain)
         engine = prepared_engine(s)
         assert engine is None or not engine.compiled
     assert is_worth_compiling(s, worth.WORTH_COMPILING, plain)
+    # of short trials the beginnings count
+    for trials, compiled in ((worth.WORTH_COMPILING // 4, False), (worth.WORTH_COMPILING, True)):
+        s = Specification(adversary, FAMILY, 1, trials, sampling=sampling)
+        assert block.is_compiled_for(s) is compiled
 
 
 @pytest.mark.usefixtures("nothing_known")

@@ -15,6 +15,8 @@ WORTH_LOADING = 100_000
 """Rounds from which on machine code on disk is loaded: with numba, half a second."""
 WORTH_A_LOOK = 60_000
 """Rounds, a third of a second, from which on the source is read for its kernel."""
+BEGINNING = 2
+"""Rounds in whose time Python begins a trial."""
 MOST_KEYS = 256
 
 _interpreted: dict[KernelKey, int] = {}
