@@ -2,8 +2,8 @@
 
 Numbers cannot be reproduced if an adversary or a mechanism draws from the global ``random`` or
 ``numpy.random``, or from the operating system, or keeps state from trial to trial. A compiled rule
-is repeated uncompiled, which also shows where numba computes something else: an index out of
-bounds, ``numpy.random``.
+is repeated uncompiled, which also shows where machine code computes something else: an index out of
+bounds in a mechanism, ``numpy.random``.
 """
 
 from __future__ import annotations

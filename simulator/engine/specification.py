@@ -291,7 +291,7 @@ class Specification:
 class Played:
     """The cache key of a specification's kernel and menu.
 
-    Equality of rules is not enough: numba freezes the globals of a step when it compiles it, and 0
+    Equality of rules is not enough: the globals of a step are read once for its program, and 0
     equals 0.0.
     """
 

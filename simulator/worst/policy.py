@@ -271,7 +271,7 @@ class Policy(PolicyTable):
 
 
 def rule_step(policy: Policy, grid_moves_of: list[GridMoves]) -> Callable[..., Any]:
-    """The policy as a rule's step, over arrays that numba treats as constants."""
+    """The policy as a rule's step, over arrays that are constants of its program."""
     table, follow = policy.table, policy.follow.astype(np.int64)
     points, idle = table.shape[1], len(policy.menu)
     changes = np.diff(table, axis=1, prepend=np.int16(-2)) != 0

@@ -409,7 +409,7 @@ def uncompilable(state, i, answer, _coins):
 def test_a_rule_that_numba_cannot_compile_runs_and_says_why_in_one_line(capsys):
     result = simulate(Rule(uncompilable, PRESS.menu, name="press"), FAMILY, 20, 30, jobs=1)
     told = capsys.readouterr().err.strip()
-    assert told.startswith("press runs uncompiled, numba cannot compile it: ")
+    assert told.startswith("press runs uncompiled, it cannot be compiled: ")
     assert "\n" not in told
     assert "object" in told.partition(": ")[2]  # what numba stumbled on, not where it failed
     compiled = simulate(PRESS, FAMILY, 20, 30, jobs=1)

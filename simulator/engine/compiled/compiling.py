@@ -1,7 +1,7 @@
 """Bind scalar functions into one function, compiled or not.
 
 A kernel compiled by numba runs without the interpreter lock, so that threads scale. Uncompiled it
-is ordinary Python, for rules that numba cannot compile.
+is ordinary Python, for rules that are not in the closed form.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 numba takes longer to import than most plays take. So a kernel is called through one function of C,
 whose arguments are written into an array of 64-bit words: numbers as they are, of an array the
 address and the shape, of a generator the addresses of its state and functions, which numpy
-publishes. numba compiles this function; llvmlite, which is quick to import, makes machine code of
-it and loads it. Each one has its symbols to itself: what it shares with the process are functions
-of C, by name.
+publishes. numba compiles this function; llvmlite, which is quick to import, links it with the
+assembly of a step, makes machine code of it and loads it. Each one has its symbols to itself: what
+it shares with the process are functions of C, by name.
 """
 
 from __future__ import annotations
