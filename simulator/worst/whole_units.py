@@ -37,7 +37,7 @@ class Units:
 
     def slack(self, count: int) -> float:
         """In units."""
-        if self.mismatch == 0.0 and self.unit.is_integer() and self.initial.is_integer():
+        if self.mismatch == 0.0 and all(float(x).is_integer() for x in (self.unit, self.initial)):
             return 0.0
         largest = count + 1 + abs(self.initial) / self.unit
         return count * (self.mismatch + 2.0 * UNIT * largest)
