@@ -30,7 +30,7 @@ from simulator.worst.whole_units import Units, units_of
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
-"""Most states of a monotone filter that are kept exactly."""
+"""Most states of a monotone filter that are kept exactly, each after every number of rounds."""
 IN_LAYERS = 3
 """Of merged states there are at least ``resolution / IN_LAYERS`` after each number of rounds."""
 _MARGIN = 1e-11
@@ -209,6 +209,19 @@ def _own_states(
     return explored_graph(transitions.initial, len(options), admit, rounds, most)
 
 
+def _are_few(transitions: Transitions, options: Sequence[Option], rounds: int | None) -> bool:
+    """Whether at most ``FEW_SUMS`` states are reached, whatever the number of rounds."""
+    promises = dict.fromkeys(option.guarantee for option in options)
+    found = last = {transitions.initial}
+    for _ in range(FEW_SUMS if rounds is None else rounds):
+        after = {transitions.after(state, promise) for state in last for promise in promises}
+        last = after - found - {None}
+        found = found | last
+        if not last or len(found) > FEW_SUMS:
+            break
+    return len(found) <= FEW_SUMS
+
+
 def _own_sum(
     transitions: Transitions,
     options: Sequence[Option],
@@ -225,8 +238,9 @@ def _own_sum(
         return FilterGraphs(possible, possible)
     fixed = all(option.guarantee == option.least for option in options)
     if fixed:
+        few = _are_few(transitions, options, rounds)
         try:
-            own = _own_states(transitions, options, rounds, FEW_SUMS)
+            own = _own_states(transitions, options, rounds, FEW_NODES if few else FEW_SUMS)
             return FilterGraphs(own, own)
         except NotApplicable:
             pass

@@ -97,13 +97,25 @@ def budget_unit(game: Game, fineness: float) -> float:
     Raises NotApplicable where there is none.
     """
     cost = cost_function(game)
-    low = min(cost(e.promise_of(e.low)) for e in game.menu if isinstance(e, FreeEntry))
+    free = [entry for entry in game.menu if isinstance(entry, FreeEntry)]
+    low = min(cost(entry.promise_of(entry.low)) for entry in free)
+    if low == 0.0 and game.rounds is not None:  # rounds that cost nothing end with their number
+        low = min(_largest_cost(entry, cost) for entry in free) or 1.0
     if not 0.0 < low < math.inf:
         raise NotApplicable("the filter admits no free parameter of the menu, or charges nothing")
     others = [cost(e.guarantee) for e in game.menu if not isinstance(e, FreeEntry)]
     finest = low / (_FINEST * fineness) if game.rounds is not None else 0.0
     least = min([low / (COARSEST * fineness), *(cost for cost in others if cost > finest)])
     return low / math.ceil(low / least - 1e-9)
+
+
+def _largest_cost(entry: FreeEntry, cost: Callable[[Guarantee], float]) -> float:
+    """The cost of the largest parameter that is admitted as a first round."""
+
+    def at(epsilon: float) -> float:
+        return cost(entry.promise_of(epsilon))
+
+    return at(_largest_admitted(at, entry.low, entry.high))
 
 
 def _largest(game: Game) -> Guarantee:
@@ -172,6 +184,8 @@ def _cells(
         if last:
             return found
         below = top
+        # a cost may jump by several units
+        units = max(units, math.floor(cost_in_units(below) * (1.0 + 1e-12) + 1e-9))
 
 
 def _root(cost_in_units: Callable[[float], float], units: float, low: float, high: float) -> float:

@@ -79,9 +79,12 @@ class Weights:
         if len(self.places) > FEW:
             span = padded[start : start + points + len(self.weights) - 1]
             return np.correlate(span, self.weights, "valid")
-        total = np.zeros(points, dtype=self.weights.dtype)
+        if not self.places:
+            return np.zeros(points, dtype=self.weights.dtype)
+        begin = start + self.places[0]
+        total = self.weights[self.places[0]] * padded[begin : begin + points]
         term = np.empty_like(total)
-        for place in self.places:
+        for place in self.places[1:]:
             here = padded[start + place : start + place + points]
             total += np.multiply(self.weights[place], here, out=term)
         return total

@@ -48,7 +48,7 @@ MOST_PRODUCTS = 2e8
 """Approximate number of multiplications of the first pass, where the grid may be chosen."""
 MOST_STEPS = 1e7
 """Most steps between a loss of zero and epsilon."""
-SLOWER = 3
+SLOWER = 5
 """Levels from one grid of losses to the next, where the states separate the ends: the laws are
 discrete, and the step is chosen for their losses."""
 WIDEST_STEP = 300.0
@@ -227,7 +227,7 @@ def run_pass(
         nearest_layouts=near,
         outward_layouts=layouts,
         largest=_largest(graphs.possible, layouts, ranges, step),
-        growth=2.5 if more_states else 5.0,
+        growth=2.0 if more_states else 5.0,
     )
 
 

@@ -11,6 +11,11 @@ distance of two states is counted in small equal rounds: the state after i small
 place i. In the state after a number of rounds, the states that move least are merged (Ward 1963,
 with distances in place of squares). Where the filter ends the game, and not a number of rounds,
 states are taken in ascending order, with all that lie within a window beyond the least one.
+
+Merging by distance moves a play in every round. Merging what the same rounds lead to in any order
+moves it no further than the order matters, however many rounds there are. It takes more states: so
+where a number of rounds ends the game, the graph is of counts at the one resolution at which that
+is about to become the larger one.
 """
 
 from __future__ import annotations
@@ -48,6 +53,8 @@ _TRIED = 64
 _SAME = 1e-10
 """States this near each other, relative to all places, are merged in any case."""
 _FEWEST_IN_LAYER = 16
+_MORE_COUNTS = 4
+"""How many times as many states a graph of counts may have."""
 _NARROWER = 3
 """How often a narrower window is tried, where few states are left."""
 
@@ -95,7 +102,12 @@ def merged_graph(
             graph = graph_of_states(found[:, columns])
             if graph.depth[graph.start] <= rounds:
                 return graph
-    layers = _in_layers(transitions, kinds, places, most, rounds, up=up)
+    counts, layers = _how_many_counts(transitions, kinds, places, rounds), None
+    if counts / _MORE_COUNTS <= most < 2.0 * counts / _MORE_COUNTS:
+        with suppress(NotApplicable):
+            layers = layers_by_counts(transitions, kinds, rounds, _MORE_COUNTS * most, up=up)
+    if layers is None:
+        layers = _in_layers(transitions, kinds, places, most, rounds, up=up)
     return graph_of_layers([layer[:, columns] for layer in layers])
 
 
@@ -108,6 +120,61 @@ def _longest(transitions: Transitions, kinds: Sequence[Guarantee], most: int) ->
             count += 1
         longest = max(longest, count)
     return longest
+
+
+def _how_many_counts(
+    transitions: Transitions, kinds: Sequence[Guarantee], places: Places, rounds: int
+) -> float:
+    """About in how many ways each kind may be played how often: costs as in the first round."""
+    first = float(transitions.initial)
+    after = [transitions.after(first, kind) for kind in kinds]
+    reached = places.of(np.array([a for a in after if a is not None])) - places.places[0]
+    steps = np.rint(reached / max(places.length, 1e-300) * _MOST).astype(np.int64)
+    if not steps.size or steps.min() < 1:
+        return math.inf
+    most = min(_MOST // int(steps.min()), rounds)
+    ways = np.zeros((most + 1, _MOST + 1))  # after a number of rounds, at a number of steps
+    ways[0, 0] = 1.0
+    for step in steps.tolist():
+        for played in range(most):
+            ways[played + 1, step:] += ways[played, : _MOST + 1 - step]
+    return float(ways.sum())
+
+
+def layers_by_counts(
+    transitions: Transitions,
+    kinds: Sequence[Guarantee],
+    rounds: int,
+    most: int,
+    *,
+    up: bool,
+) -> list[np.ndarray]:
+    """As :func:`_in_layers`, a state for each number of rounds of each kind.
+
+    It is the largest state (``up``), or the smallest, that these rounds lead to in any order.
+    """
+    base = 1 << (62 // len(kinds))
+    states, counts = np.array([float(transitions.initial)]), np.zeros(1, dtype=np.int64)
+    one_more = np.array([base**i for i in range(len(kinds))], dtype=np.int64)
+    layers: list[np.ndarray] = []
+    used, extreme = 1, np.maximum if up else np.minimum
+    if rounds >= base:
+        raise NotApplicable("there are too many rounds to count")
+    for _ in range(rounds):
+        rows = [[transitions.after(state, kind) for kind in kinds] for state in states.tolist()]
+        after = np.array(rows, dtype=np.float64)  # a refusal is nan
+        admitted = ~np.isnan(after)
+        if not admitted.any():
+            break
+        counts, where = np.unique((counts[:, None] + one_more)[admitted], return_inverse=True)
+        states = np.full(len(counts), -math.inf if up else math.inf)
+        extreme.at(states, where, after[admitted])
+        layer = np.full(after.shape, CLOSED)
+        layer[admitted] = where
+        layers.append(layer)
+        used += len(states)
+        require_nodes(used, most)
+    return [*layers, np.full((len(states), len(kinds)), CLOSED)]
 
 
 def _by_windows(

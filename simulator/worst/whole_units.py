@@ -21,7 +21,8 @@ class Units:
     """A monotone filter's states in whole units from its first one, rounding included.
 
     ``state(count, up)`` lies ``slack(count)`` units above the count (up) or below it. The slack
-    grows in each round by more than the rounding of that round's sum.
+    grows in each round by more than the rounding of that round's sum; sums of whole numbers, which
+    often end exactly at a limit, are not rounded.
 
     Attributes
     ----------
@@ -36,6 +37,8 @@ class Units:
 
     def slack(self, count: int) -> float:
         """In units."""
+        if self.mismatch == 0.0 and all(float(x).is_integer() for x in (self.unit, self.initial)):
+            return 0.0
         largest = count + 1 + abs(self.initial) / self.unit
         return count * (self.mismatch + 2.0 * UNIT * largest)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from simulator.theory.filters import residue
 from simulator.theory.filters.rules import residue_step
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.pure import PureDP
-from simulator.worst import filter_graphs, worst_case
-from simulator.worst.game_graph import CLOSED, graph_of_layers, graph_of_states
+from simulator.worst import filter_graphs, merged_states, worst_case
+from simulator.worst.game_graph import CLOSED, GameGraph, graph_of_layers, graph_of_states
 from simulator.worst.merged_states import merged_graph
 from simulator.worst.own_filter import Transitions
 from simulator.worst.recursion import largest_sums
@@ -134,6 +135,73 @@ def test_marks_enclose_plain_recursion(seeds: range, monkeypatch: pytest.MonkeyP
                 )  # fmt: skip
                 assert found.delta.lower <= truth * (1 + 1e-11)
                 assert truth <= found.delta.upper * (1 + 1e-11)
+
+
+def whole_cost(state: float, epsilon: float) -> float:
+    """Whole numbers, of which the limit is one."""
+    return state + (1.0 if epsilon > 0.4 else 0.0)
+
+
+@pytest.mark.parametrize("few", [0, 10])
+def test_a_limit_that_whole_numbers_reach_is_reached(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In units, and where the states are few but not after every number of rounds."""
+    monkeypatch.setattr(filter_graphs, "FEW_SUMS", few)
+    sizes = (0.31, 0.83)
+
+    def admit(state: float, option: int) -> float | None:
+        after = whole_cost(state, sizes[option])
+        return after if after <= 2.0 else None
+
+    truth = worst([response(e) for e in sizes], 0.6, 6, admit=admit, state=0.0)
+    found = worst_case([f"randomized-response:{e}" for e in sizes],
+                       filter=Numbered(2.0, whole_cost), epsilon=0.6, rounds=6).delta  # fmt: skip
+    assert found.lower == pytest.approx(truth, rel=1e-9)
+    assert found.upper == pytest.approx(truth, rel=1e-9)
+
+
+def admits(graph: GameGraph, choices: Sequence[int]) -> bool:
+    """Whether a graph admits rounds one after the other."""
+    node = graph.start
+    for choice in choices:
+        node = int(graph.follow[node, choice])
+        if node == CLOSED:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_merged_by_counts_the_graphs_enclose_all_plays(exchanged: bool) -> None:
+    """Every play of the filter: and exchanged, the graphs are not on either side of it."""
+    sizes, limit, wrong = (0.31, 0.47, 0.83), 2.6, 0
+    for seed in range(6):
+        rule = random_rule(seed)
+        transitions = Transitions(Numbered(limit, rule))
+        kinds = [PureDP(size) for size in sizes]
+        ends = []
+        for up in (True, False):
+            layers = merged_states.layers_by_counts(transitions, kinds, 6, 1_000, up=up)
+            ends.append(graph_of_layers(layers))
+        certain, possible = reversed(ends) if exchanged else ends
+        for choices in itertools.product(range(3), repeat=6):
+            state, played = 0.0, 0
+            while played < 6 and rule(state, sizes[choices[played]]) <= limit:
+                state, played = rule(state, sizes[choices[played]]), played + 1
+            wrong += not admits(possible, choices[:played])
+            wrong += played < 6 and admits(certain, choices[: played + 1])
+    assert (wrong > 0) == exchanged
+
+
+def test_a_graph_of_counts_is_taken_where_it_is_about_to_be_the_larger_one() -> None:
+    """It has no error where the order of the rounds does not matter."""
+    transitions = Transitions(Numbered(0.2324**2, lambda state, e: state + e * e))
+    spent = []
+    for up in (True, False):
+        graph = merged_graph(transitions, [PureDP(e) for e in SIZES], 30, 2_000, up=up)
+        assert graph.nodes > 2_000
+        spent.append(float(largest_sums(graph, np.array([size**2 for size in SIZES]))[graph.start]))
+    assert spent[0] == pytest.approx(spent[1], rel=1e-12)
 
 
 def test_a_state_moved_the_wrong_way_is_seen() -> None:

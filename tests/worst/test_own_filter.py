@@ -207,3 +207,37 @@ def test_a_filter_without_a_verdict_says_why() -> None:
     )
     pure = worst_case(MENU, filter=Stated(epsilon=1.1), epsilon=1.2)
     assert (pure.promised, pure.verdict, pure.verdict_reason) == (0.0, "broken", "")
+
+
+@pytest.mark.parametrize(
+    ("ends", "limit", "tops"),
+    [
+        ((0.0, 1.0, 4.0), 4.0, (0.4, 0.6, 0.8)),  # a jump of several units
+        ((2.0, 7.0, 11.0), 14.0, (0.4, 0.6, 0.8)),
+        ((0.0, 0.0, 0.0), 1.0, (0.8, 0.8, 0.8)),
+        ((0.0, 1.0, 9.0), 2.0, (0.4, 0.6, 0.6)),
+    ],
+)
+def test_a_free_parameter_whose_cost_jumps_is_searched(
+    ends: tuple[float, ...], limit: float, tops: tuple[float, ...]
+) -> None:
+    """The largest parameter of each cost is the best one: randomized response."""
+
+    class Steps:
+        monotone, initial = True, 0
+
+        def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:
+            epsilon = guarantee.pure_epsilon
+            after = state + ends[(epsilon > 0.4) + (epsilon > 0.6)]
+            return (True, after) if after <= limit else (False, state)
+
+    def admit(state: float, option: int) -> float | None:
+        after = state + ends[option]
+        return after if after <= limit else None
+
+    truth = worst([response(top) for top in tops], 0.7, 4, admit=admit, state=0.0)
+    found = worst_case(
+        "randomized-response:0.2..0.8", filter=Steps(), epsilon=0.7, rounds=4, seconds=0.2
+    ).delta
+    assert found.lower <= truth * (1.0 + 1e-9)
+    assert truth * (1.0 - 1e-9) <= found.upper <= truth * 1.02

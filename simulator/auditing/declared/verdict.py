@@ -56,9 +56,9 @@ class Examined:
     mechanisms : how many.
     met : of how many, where those that differ in numbers alone have few that stand for them.
     draws : of each database, the fewest of a mechanism.
-    error : a true loss so many times larger or smaller than the declared one, less 1, would have
-        been contradicted in about 95% of tests; the largest of the mechanisms, infinite where all
-        declared losses are constant.
+    error : a true loss larger or smaller than the declared one by this share of the declared one
+        would have been contradicted in about 95% of tests; the largest of the mechanisms, infinite
+        where all declared losses are constant. From 1 on only a larger one would.
     share : a declared loss that is wrong by 1 or more on an event alone would have been, too, if
         the event has this share of min(P0, P1); the largest of the mechanisms.
     """
@@ -71,15 +71,16 @@ class Examined:
 
     def __str__(self) -> str:
         throughout = (
-            f"by {100.0 * self.error:.2g}%"
+            f"wrong by {100.0 * self.error:.2g}% throughout"
             if self.error < 1.0
-            else f"by a factor of {1.0 + self.error:.2g}"
+            else f"too small by a factor of {1.0 + self.error:.2g} throughout"
         )
-        wrong = [f"{throughout} throughout"] if math.isfinite(self.error) else []
+        wrong = [throughout] if math.isfinite(self.error) else []
         if self.share < 1.0:
-            wrong.append(f"by 1 on {100.0 * self.share:.2g}% of the answers")
+            on_part = f"by 1 on {100.0 * self.share:.2g}% of the answers"
+            wrong.append(on_part if self.error < 1.0 else f"wrong {on_part}")
         seen = (
-            f"a loss that is wrong {' or '.join(wrong)} would have stopped the play, mostly"
+            f"a loss that is {' or '.join(wrong)} would have stopped the play, mostly"
             if wrong
             else "too few answers are possible on both databases for a wrong loss to show"
         )

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
@@ -108,10 +108,11 @@ class OneNumber:
         self.filter = replace(filter_, basic=False)
         self.epsilon, self.delta = filter_.epsilon, filter_.delta
         self.initial = -self.filter.mu
+        self._price = cache(self.filter.price)
 
     def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:
         """Whether the round may run, and -mu after it."""
-        price, leak = self.filter.price(guarantee)
+        price, leak = self._price(guarantee)
         if leak:
             raise NotApplicable(f"this form of the residue filter takes no delta of {guarantee}")
         whole: Any = (-state, *self.filter.initial[1:])

@@ -92,7 +92,7 @@ class Proved:
     ----------
     certificate : what stands in it.
     reached : an upper end of delta(epsilon) without the rounds' own deltas.
-    admits : (kind, size, rounds): three sizes of each kind, and how many rounds of each run.
+    admits : (kind, size, rounds): of three sizes of each kind, how many run without the pool.
     """
 
     certificate: Certificate
@@ -120,7 +120,7 @@ class Proved:
             *_, (_, largest, _) = rounds = list(same)
             counts = ", ".join(f"{count} of {size!r}" for _, size, count in rounds)
             upper = f"{PARAMETERS.get(kind, 'rate')} up to {largest!r}"
-            found.append(f"  {kind}: {upper}; admits {counts}")
+            found.append(f"  {kind}: {upper}; admits {'at least ' * bool(own.squares)}{counts}")
         if own.squares:
             found.append(f"  and a pool of {own.squares!r} of squares for smaller rounds")
         found.append(f"  and refused rounds, while all eps add up to at most {own.epsilon!r}")

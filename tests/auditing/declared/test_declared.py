@@ -272,13 +272,26 @@ def test_what_would_have_been_found_is_reported():
     assert examine(small, ADD_REMOVE, generators(1), draws=2048).error > 5.0 * few.error
 
 
+def test_beyond_the_declared_loss_only_a_larger_one_would_have_been_found():
+    tiny = examine(
+        Challenge(WITHOUT, EVERYONE, OfFive(0.1, 1.0)), ADD_REMOVE, generators(1), draws=1024
+    )
+    assert isinstance(tiny, Examined)
+    assert tiny.error > 1.0
+    assert f"too small by a factor of {1.0 + tiny.error:.2g} throughout or wrong by 1" in str(tiny)
+
+
 @pytest.mark.nightly
 def test_the_error_that_is_reported_is_found_mostly():
-    """In 40 tests of 95%, fewer than 32 findings have probability 1e-4."""
+    """A true loss larger and smaller than the declared one, of 1, by the share that is reported.
+
+    In 40 tests of 95%, fewer than 32 findings have probability 1e-4.
+    """
     challenge = Challenge(WITHOUT, EVERYONE, OfFive(1.0, 1.0))
     error = examine(challenge, ADD_REMOVE, generators(1), draws=8192).error
-    wrong = OfFive(1.0, 1.0 / (1.0 + error))
-    assert sum(examined(wrong, seed, draws=8192) is not None for seed in range(40)) >= 32
+    for true in (1.0 + error, 1.0 - error):
+        wrong = OfFive(true, 1.0 / true)
+        assert sum(examined(wrong, seed, draws=8192) is not None for seed in range(40)) >= 32
 
 
 @pytest.mark.sampled(n=3)
