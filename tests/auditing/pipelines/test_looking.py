@@ -1,6 +1,7 @@
 """Raw data read in a decision are found by one pair; honest pipelines are not blamed."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -154,6 +155,19 @@ def by_the_columns(rows, rng):
     return np.zeros(rows.shape[1]) + noisy
 
 
+class _Layer:
+    """What can be called is not only a method: it may hold what is returned."""
+
+    def __call__(self, rows):
+        return rows
+
+
+def by_a_layer_of_a_model(rows, rng):
+    model = SimpleNamespace(gradient=float(rows.sum()), layer=_Layer())
+    model.layer.weight = noisy_sum(rows, rng)
+    return model.layer.weight
+
+
 def test_what_is_read_after_the_last_call_is_not_kept(no_other_costs):
     for pipeline, text in (
         (zero_for_one_sum, "rows"),
@@ -165,7 +179,8 @@ def test_what_is_read_after_the_last_call_is_not_kept(no_other_costs):
         line = pipeline.__code__.co_firstlineno + 2
         assert f"it reads {text} at " in report.blamed.text
         assert f"test_looking.py:{line}, after its last call; no difference in" in str(report)
-    assert record(by_the_columns, ROWS, ROWS[:-1], **CLAIM).verdict == "kept"
+    for pipeline in (by_the_columns, by_a_layer_of_a_model):
+        assert record(pipeline, ROWS, ROWS[:-1], **CLAIM).verdict == "kept"
 
 
 # -- relations and databases -----------------------------------------------------------------------
