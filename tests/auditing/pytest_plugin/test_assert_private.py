@@ -237,6 +237,7 @@ def test_a_test_in_which_nothing_was_audited_fails():
     assert "choose inputs on which it answers" in str(failed.value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("claimed", ["pure:4", "approx:4,1e-5", "gdp:4", "renyi:2,5"])
 def test_a_test_with_too_few_draws_for_its_claim_fails(claimed):
     """Until they are as many as it says, when a mechanism that tells its input is found out."""
