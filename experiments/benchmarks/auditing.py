@@ -102,10 +102,14 @@ rng = np.random.default_rng(0)
 tables = [
     pd.DataFrame({"n": rng.laplace(size=3)}, index=["a", "b", "c"]) for _ in range(2000)
 ]
-settled(tables[:100])
-start = time.process_time()
-settled(tables)
-print(json.dumps({"seconds": (time.process_time() - start) / len(tables)}))
+
+
+def seconds():
+    start = time.process_time()
+    settled(tables)
+    return (time.process_time() - start) / len(tables)
+
+print(json.dumps({"seconds": min(seconds() for _ in range(5))}))
 """
 
 
