@@ -36,6 +36,11 @@ MOST_POINTS = 2
 """The largest number of points of a curve that likelihood ratios are compared with."""
 
 
+LEARNING = 14.0
+"""Nats of growth, beyond twice the rejection level, after which an audit has found what is certain:
+it learns from the first draws, and its first bets are small."""
+
+
 class AgainstClaim:
     """Evidence against the claim: by likelihood ratios, and by events of several probabilities.
 
@@ -110,6 +115,24 @@ class AgainstClaim:
         if self.divergences is not None:
             rates.append(self.divergences.rate())
         return max(rates)
+
+    def out_of_reach(self, draws: int, level: float) -> str:
+        """Why so many draws on each input refute the claim for no mechanism; "" if they can.
+
+        A mechanism that answers with its input adds most evidence: ln((1 + c)/(c + delta)) by each
+        of two draws, c = e^epsilon, as the nearest pair that keeps the claim answers so with
+        probability (c + delta)/(1 + c). It has to pay for what is learned, too.
+        """
+        c, delta = np.exp(np.minimum(self.points.epsilon, 500.0)), self.points.delta
+        growth = 2.0 * np.log1p((1.0 - delta) / (c + delta)).max(initial=0.0)
+        least = (2.0 * level + LEARNING) / growth if growth else math.inf
+        if draws >= least:
+            return ""
+        enough = f"; draw at least {math.ceil(1.5 * least):,}" if least < 1e12 else ""
+        return (
+            f"{draws:,} draws of each input are too few for a claim of this size, even where an "
+            f"answer gives its input away: nothing was audited{enough}, or allow more false alarms"
+        )
 
     def futile(self, candidates: Candidates, left: int, level: float) -> bool:
         """Whether no event seen so far would refute the claim with so many more draws.

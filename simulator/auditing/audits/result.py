@@ -71,7 +71,8 @@ class AuditResult(ShownByFacts):
     beyond_bits : if the event is on the bits of floats, a second audit to twelve significant
         digits; or None.
     warnings : lines on defects of the sampler, such as answers that never vary.
-    unaudited : why nothing was audited: every answer is the same on both inputs; or "".
+    unaudited : why nothing was audited: every answer is the same on both inputs, or the budget is
+        too small to refute the claim for any mechanism; or "".
     needed : the evidence that refutes the claim.
     kind : what ``evidence`` is mostly of: "events", "likelihood ratios" or "divergences".
     reproducible : whether the seed gives the same answers again.

@@ -318,6 +318,11 @@ class Search:
         by_bets, delta = self._bounds()
         event = proven.event() if proven is not None and at_end > by_bets else self._event()
         example = [] if event is None else pool.example(event)
+        unaudited = self.source.unaudited(pair)
+        warnings = list(self.source.warnings(pair))
+        if not unaudited and not violated:
+            unaudited = self.claim.out_of_reach(self.samples, self.level)
+            warnings += [unaudited] if unaudited else []
         return AuditResult(
             verdict="violated" if violated else "not violated",
             claimed=self.claimed,
@@ -336,8 +341,8 @@ class Search:
             stopped=stopped,
             power=None if event is None or not event.draws else self._power(event),
             divergence=self.claim.divergence(),
-            warnings=tuple(self.source.warnings(pair)),
-            unaudited=self.source.unaudited(pair),
+            warnings=tuple(warnings),
+            unaudited=unaudited,
             needed=self.level,
             kind=self.claim.kind(),
             seed=seed,

@@ -95,7 +95,10 @@ def unaudited(both: Sequence[Steady]) -> str:
     """Why nothing was audited on two inputs, or ""."""
     if both[0].only is None or both[0].only != both[1].only:
         return ""
-    return f"every answer is the same, on both inputs: nothing was audited; {WITH_NOISE}"
+    return (
+        f"every answer is the same, on both inputs: nothing was audited; {WITH_NOISE}: choose "
+        "inputs on which it answers, or test what draws the noise"
+    )
 
 
 @dataclass

@@ -47,6 +47,7 @@ class ScoreCounts:
     cost : nats by which it must exceed a simpler score.
     counts : of both inputs in the bins, shape (2, edges + 2); the last bin is that of no score.
     counter : from a batch to the counts of its draws in the bins, if not by ``score``.
+    columns : the columns of the reader that a score of the candidates uses.
     worth : the largest growth of its bets, per pair of draws.
     """
 
@@ -56,6 +57,7 @@ class ScoreCounts:
     cost: float
     counts: np.ndarray
     counter: Callable[[Batch], np.ndarray] | None = None
+    columns: tuple[int, ...] = ()
     worth: float = 0.0
 
     @property
@@ -90,6 +92,7 @@ def held_out_tally(candidates: Candidates, which: int) -> ScoreCounts | None:
         cost=float(candidates.cost[below[0]]),
         counts=np.vstack([inside, candidates.draws[below[0]] - total]).T.astype(float),
         counter=lambda batch: batch.counts(candidates, which),
+        columns=score.columns,
     )
 
 
@@ -229,11 +232,15 @@ class RatioBets:
             tally.counts += new
 
     def _counted(self, draws: int) -> list[ScoreCounts]:
-        """The tallies that so many draws are counted for: the best ones, if these are many."""
+        """The tallies that so many draws are counted for: the best ones, if these are many.
+
+        Where no bet is worth anything, other columns than those of the first are not read.
+        """
         tallies = [*self.held_out, *self.regressions]
         if draws <= SMALL:
             return tallies
-        return sorted(tallies, key=lambda tally: -tally.worth)[:COUNTED]
+        best = sorted(tallies, key=lambda tally: -tally.worth)[:COUNTED]
+        return [each for each in best if each.worth > 0.0 or each.columns == best[0].columns]
 
     def rate(self) -> float:
         """The growth to expect per pair of draws."""

@@ -75,8 +75,14 @@ def _pandas_array(value: Any) -> TableContent:
 
 
 def _labels(index: Any) -> tuple[Sequence[Any], Any]:
-    """The labels of an index, and its names and types: a range is the whole numbers in it."""
-    return index.tolist(), (_type(index.dtype), *index.names)
+    """The labels of an index, and its names and types: a range is the whole numbers in it.
+
+    A time, a period or an interval is its text, which has all of it but what the type has.
+    """
+    labels = index.tolist()
+    if labels and type(labels[0]).__module__.partition(".")[0] == "pandas":
+        labels = list(map(str, labels))
+    return labels, (_type(index.dtype), *index.names)
 
 
 def _beside(value: Any) -> dict[str, Any]:

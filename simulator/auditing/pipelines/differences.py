@@ -75,9 +75,10 @@ def _of_mappings(one: Any, other: Any, path: str, depth: int) -> Iterator[ValueG
 
 def _of_arrays(one: Any, other: Any, path: str, depth: int) -> Iterator[ValueGap]:
     try:
-        a, b = np.asarray(one), np.asarray(other)
-    except (TypeError, ValueError):
-        yield _differ(path, one, other)
+        a, b = _numbers(one), _numbers(other)
+    except Exception:  # of a library's array
+        if repr(one) != repr(other):
+            yield _differ(path, one, other)
         return
     if a.shape != b.shape:
         yield _differ(f"shape of {path or 'value'}", a.shape, b.shape)
@@ -112,6 +113,11 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic) or (
         hasattr(value, "__array__") and hasattr(value, "shape")
     )
+
+
+def _numbers(value: Any) -> np.ndarray:
+    """The numbers of an array of any library; a tensor of torch may have a gradient."""
+    return np.asarray(value.detach() if callable(getattr(value, "detach", None)) else value)
 
 
 def _differ(path: str, one: Any, other: Any) -> ValueGap:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -34,8 +35,12 @@ SECONDS = 2.0
 """Of processor time, after which no further seed or database is tried."""
 _STEP = 1 << 32
 """Between two seeds."""
-_SIZES = ((0, 1), (1, 2), (20, 1), (1, 4), (3, 1))
+_SIZES = ((0, 1), (3, 1), (1, 2), (20, 1), (1, 4))
 """Numbers of records of other databases, as fractions of the number that is given."""
+LONGEST = 1.0
+"""Seconds that a run on more records may take, if time grows with the square of their number."""
+QUICK = 0.02
+"""Seconds of a run, beyond which neighbours are looked for among those of fewer records."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class _Runs:
         self.trial = replace(trial, seed=trial.seed + number * _STEP)
         self.first: TapedRun = self.trial.play(trial.databases[0], None)
         self.count = 1
+        self.last = self.first
 
     def compared(self, database: Any) -> bool | None:
         """Whether a run on another database differs, with the answers of the first run.
@@ -72,6 +78,7 @@ class _Runs:
         """
         self.count += 1
         first, run = self.first, self.trial.play(database, self.first.tape.events)
+        self.last = run
         if run.diverged is not None:
             return True
         if run.outcome.raised != first.outcome.raised:
@@ -91,8 +98,10 @@ def search(trial: Any, relation: str) -> NearbySearch:
         trial's own are tried with other seeds.
     """
     database = trial.databases[0]
+    n = size(database)
     late: str | None = None
     explained = None
+    pace = 0.0  # seconds for the square of the number of records
     runs, seen, looks, end = 0, False, False, time.process_time() + SECONDS
     with quiet():
         for number in range(SEEDS):
@@ -109,7 +118,12 @@ def search(trial: Any, relation: str) -> NearbySearch:
                     continue
             here = _Runs(trial, number)
             for places in other_places(database, relation, number):
-                if here.compared(part(database, places)) is not True:
+                if len(places) > n and pace * len(places) ** 2 > LONGEST:
+                    continue
+                differs = here.compared(part(database, places))
+                if len(places) >= n:
+                    pace = max(pace, here.last.seconds / len(places) ** 2)
+                if differs is not True:
                     continue
                 if here.compared(database) is not False:  # what it depends on is not recorded
                     break
@@ -128,12 +142,26 @@ def search(trial: Any, relation: str) -> NearbySearch:
                 return NearbySearch(other, runs, False)
         if late is None and not seen:
             late = _late_read(trial, relation)
-    if relation == ADD_REMOVE and trial.claimed is not None:
-        costlier, more = costlier_pair(trial, end)
+    if relation and trial.claimed is not None:
+        costlier, more = costlier_pair(trial, relation)
         runs += more
         if costlier is not None:
             return NearbySearch(costlier, runs, False)
     return NearbySearch(None, runs, seen, "" if seen else str(late or ""))
+
+
+def quick_pair(trial: Any) -> tuple[Any, Any]:
+    """The databases of a trial under "add-remove", or two of fewer records where a run takes long.
+
+    The first one has one record more. Time is taken to grow with the square of their number.
+    """
+    larger = max(trial.databases, key=size)
+    n, seconds = size(larger), max(trial.first.seconds, trial.second.seconds)
+    if seconds <= QUICK:
+        return larger, trial.databases[0 if larger is trial.databases[1] else 1]
+    count = max(int(n * math.sqrt(QUICK / seconds)), min(n, 12))
+    places = sorted(default_rng([n, 17]).permutation(n)[:count].tolist())
+    return part(larger, places), part(larger, places[:-1])
 
 
 def _late_read(trial: Any, relation: str) -> str:

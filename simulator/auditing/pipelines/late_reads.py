@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import dis
 import functools
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -142,7 +143,7 @@ def _value(frame: FrameType, name: str, taken: tuple[Any, ...], length: bool) ->
         for each in taken:
             if isinstance(each, tuple):
                 text, value = f"{text}[{each[0]!r}]", value[each[0]]
-            elif callable(found := getattr(value, each)):
+            elif inspect.isroutine(found := getattr(value, each)):
                 if is_users(type(value)):  # its code is watched as well
                     return text, _NOTHING
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from simulator.auditing.audits.against_claim import claim_points
@@ -16,7 +17,7 @@ from simulator.auditing.pipelines.visibility import NoisyAnswer
 from simulator.foundations.errors import DpcomposeError
 from simulator.foundations.wording import count_of
 from simulator.theory.bracket import Bracket
-from simulator.theory.events import Account
+from simulator.theory.events import Account, EventTree
 from simulator.theory.guarantees.interface import Guarantee
 
 _ONE_SIDED = {"exponential", "geometric"}
@@ -103,16 +104,16 @@ def epsilon_of(cost: Cost, delta: float) -> Bracket | None:
     if not spent.events:
         return Bracket(0.0, 0.0)
     try:
-        found = account_of(spent).epsilon(delta)
+        found = account_of(spent.events).epsilon(delta)
     except DpcomposeError:
         return None
     return found if spent.exact else replace(found, lower=0.0)
 
 
-def account_of(cost: Spent) -> Account:
-    """The account of a cost in which no input is revealed."""
+def account_of(events: Iterable[tuple[EventTree, int]]) -> Account:
+    """The account of events, each with how often it occurs."""
     account = Account()
-    for event, count in cost.events:
+    for event, count in events:
         account = account.then(event, count)
     return account
 
@@ -130,14 +131,23 @@ def above_claim(cost: Spent, claimed: Guarantee) -> tuple[float, Bracket, float]
         return None
     if claimed.kind == "pure" and any(event.kind == "gaussian" for event, _ in cost.events):
         return float(claim_points(claimed)[0][0]), Bracket(0.0, 1.0), math.nan
-    account = account_of(cost)
     for epsilon, delta in zip(*claim_points(claimed)):
         at = float(epsilon) * (1.0 + SLACK) + 1e-12
         try:
-            found = account.delta(at)
+            found, lower = _delta_at(cost.events, at)
         except DpcomposeError:  # beyond the range of the accountant
             continue
-        lower = found.lower if account.exact else found.upper
         if lower > float(delta) * (1.0 + SLACK):
             return float(epsilon), found, float(delta)
     return None
+
+
+@lru_cache(maxsize=64)
+def _delta_at(events: tuple[tuple[EventTree, int], ...], epsilon: float) -> tuple[Bracket, float]:
+    """The composed delta, and its certified lower end; the upper one where no law is exact."""
+    account = account_of(events)
+    each_alone = ((part.guarantees[0].pure_epsilon, part.count) for part in account.rounds)
+    if sum(alone * count for alone, count in each_alone) <= epsilon:  # by basic composition
+        return Bracket(0.0, 0.0), 0.0
+    found = account.delta(epsilon)
+    return found, found.lower if account.exact else found.upper

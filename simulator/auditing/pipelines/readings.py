@@ -67,7 +67,7 @@ def leak_on(trial: Any, database: Any) -> tuple[int, Any]:
     for other in _readings(here, lambda: min(leaks)):
         found = other.leaks()
         leaks.append(1 + any(each.certain for each in found) if found else 0)
-        if leaks[-1] < 2 and other.strict and other.reuses():
+        if leaks[-1] < min(leaks[:-1]) and other.strict and other.reuses():
             leaks[-1] = 2  # one noise on data that moved differently: not what is meant
         if not leaks[-1]:
             return 0, replace(trial, strict=other.strict, merged=other.merged)
@@ -84,13 +84,13 @@ def proven_of_pair(trial: Any, databases: tuple[Any, Any]) -> PipelineReport | N
     for strict in dict.fromkeys([trial.strict, trial.strict | mixed]):
         here = replace(trial, strict=strict)
         events = here.play(trial.databases[0], None).tape.events
-        answers = events if _possible_everywhere(events) else None
+        answers = events if possible_everywhere(events) else None
         reports.append(replace(here, databases=databases, answers=answers).report(None))
     kept = any(report.verdict == KEPT for report in reports)
     return None if kept or leak_of(reports[0]) < 2 else reports[0]
 
 
-def _possible_everywhere(events: Sequence[TapeEvent]) -> bool:
+def possible_everywhere(events: Sequence[TapeEvent]) -> bool:
     """Whether these answers are possible on every database."""
     return all(
         event.kind != "mechanism" and all(noise.kind in _EVERYWHERE for noise in event.noise)

@@ -7,12 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from simulator.auditing.pipelines.elsewhere import search
+from simulator.auditing.pipelines.elsewhere import quick_pair, search
 from simulator.auditing.pipelines.neighbours import (
     check_relation,
     is_of_records,
     relation_of,
-    size,
 )
 from simulator.auditing.pipelines.paired_runs import PairedRuns
 from simulator.auditing.pipelines.readings import read
@@ -96,9 +95,8 @@ def _tried_again(
         return report
     seen = relation_of(*trial.databases)
     relation = seen if neighbours is None else neighbours
-    larger = max(trial.databases, key=size)
-    smaller = trial.databases[0 if larger is trial.databases[1] else 1]
-    found = search(replace(trial, databases=(larger, smaller)), relation)
+    databases = quick_pair(trial) if relation == ADD_REMOVE else trial.databases
+    found = search(replace(trial, databases=databases), relation)
     if found.report is not None:
         return found.report
     count = count_of(found.runs, "run")

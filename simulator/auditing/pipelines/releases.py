@@ -67,7 +67,9 @@ def elements(one: TapeEvent, other: TapeEvent, moved_only: bool = True) -> list[
     """The elements of a noisy event, in the run and in its replay: by default those that moved."""
     a = np.asarray(one.inputs, dtype=float).ravel()
     b = np.asarray(other.inputs, dtype=float).ravel()
-    answers = np.broadcast_to(np.asarray(one.answer, dtype=float), np.shape(one.answer)).ravel()
+    if moved_only and np.array_equal(a, b):
+        return []
+    answers = np.asarray(one.answer, dtype=float).ravel()
     size = max(len(a), len(b), len(answers))
     if {len(a), len(b)} - {size, 1}:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -30,11 +31,15 @@ class RunOutcome:
 
 @dataclass
 class TapedRun:
-    """A tape, what came out, and where it diverged from the record, if it did."""
+    """A tape, what came out, where it diverged from the record if it did, and how long it took.
+
+    ``seconds`` are of processor time.
+    """
 
     tape: RunTape
     outcome: RunOutcome
     diverged: Diverged | None = None
+    seconds: float = 0.0
 
     def stops_before(self, number: int) -> bool:
         """Whether it differs from the record before event ``number``."""
@@ -71,7 +76,7 @@ def played(pipeline: Callable[..., Any], database: Any, tape: RunTape) -> TapedR
     given = copy.deepcopy(database)
     arguments = {name: recorded_generator() for name in generators_of(pipeline)}
     diverged = None
-    outcome = RunOutcome()
+    outcome, began = RunOutcome(), time.process_time()
     with running(tape):
         try:
             outcome = RunOutcome(_finished(pipeline(given, **arguments)))
@@ -79,7 +84,7 @@ def played(pipeline: Callable[..., Any], database: Any, tape: RunTape) -> TapedR
             diverged = error
         except Exception as error:  # of the pipeline: an outcome like any other
             outcome = RunOutcome(raised=f"{type(error).__name__}: {error}")
-    return TapedRun(tape, outcome, diverged)
+    return TapedRun(tape, outcome, diverged, time.process_time() - began)
 
 
 def generators_of(pipeline: Callable[..., Any]) -> list[str]:

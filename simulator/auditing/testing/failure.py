@@ -60,7 +60,6 @@ def not_audited(result: AuditResult, name: str, wording: Wording, replay: Sequen
     rows = [
         (wording.where, result.pair),
         ("draws", f"{result.samples:,} of each input"),
-        ("what to do", "choose inputs on which it answers, or test what draws the noise"),
     ]
     return _listed(f"{name}: {result.unaudited}", [*rows, *_under("replay", replay)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -24,7 +25,8 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
 
 SECONDS = 1.0
-"""Of processor time, for which smaller databases are looked for."""
+"""Of processor time, for which smaller databases are looked for, and for which the neighbours of a
+relation are tried one by one, two of them in any case."""
 
 
 def assert_pipeline(
@@ -57,7 +59,7 @@ def assert_pipeline(
         makes them from the database.
     patches : see :func:`simulator.auditing.record`.
     rounds : passed to the pipeline as ``rounds=``, and made smaller in a failure.
-    most : most neighbours that are tried.
+    most : most neighbours that are tried; of a relation fewer, where that takes over a second.
     strict : fail as well where a difference is not proven to be a violation.
     seed : of the draws, >= 0.
     replay : commands that replay a failure, for its message.
@@ -145,8 +147,11 @@ def _searched(
 
         least = drawn_pairs(database, neighbours, rounds, breaks)
         return (of(least), least) if least is not None else _worst(seen)
-    reports = []
+    reports: list[tuple[PipelineReport, NeighbourPair]] = []
+    end = time.process_time() + (SECONDS if isinstance(neighbours, str) else math.inf)
     for pair in pairs(database, neighbours, most, rounds):
+        if len(reports) > 1 and time.process_time() > end:
+            break
         report = of(pair)
         reports.append((report, pair))
         if fails(report):

@@ -177,3 +177,19 @@ def test_answers_of_one_form_are_their_numbers():
     assert shown(records[1]).startswith("{'a': [1.5, 1], 's': 'x', 2: array")
     mixed = settled([*answers, {"a": [1.5, 2.0], "s": "x", 2: np.array([True, False])}])
     assert isinstance(mixed, list)  # a whole number is no float
+
+
+def test_labels_of_times_and_intervals_are_their_texts():
+    pd = pytest.importorskip("pandas", reason=NEEDS)
+    days = pd.date_range("2020-01-01", periods=2)
+    later = days + pd.Timedelta(1, "ns")
+    elsewhere = days.tz_localize("Asia/Tokyo")
+    steps = pd.IntervalIndex.from_breaks([0.0, 0.1 + 0.2, 1.0])
+    closed = pd.IntervalIndex.from_breaks([0.0, 0.1 + 0.2, 1.0], closed="left")
+    near = pd.IntervalIndex.from_breaks([0.0, 0.3, 1.0])
+    months = pd.period_range("2020-01", periods=2, freq="M")
+    indices = [days, later, elsewhere, steps, closed, near, months, days.astype(str)]
+    read = [content(pd.Series([5, 6], index=each)) for each in indices]
+    assert read[0][1][0] == "2020-01-01 00:00:00"
+    assert read[3][1][::2] == ("(0.0, 0.30000000000000004]", "(0.30000000000000004, 1.0]")
+    assert len(set(map(category, read))) == len(indices)

@@ -1,10 +1,12 @@
 """Raw statistics in what noise is added to, and raw data taken from a noisy answer, are found."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from simulator.auditing import record
 from simulator.auditing.pipelines import elsewhere, reused_noise
+from simulator.auditing.testing import PrivacyViolation, assert_pipeline
 from tests.helpers.cases import case
 
 VALUES = [float(x) for x in np.random.default_rng(5).uniform(0.0, 1.0, 30).round(3)]
@@ -37,7 +39,44 @@ def column_that_varies_most(rows, rng):
     return rows[:, column].sum() + rng.laplace(scale=1.0)
 
 
+_RNG = np.random.default_rng(42)
+TABLE = pd.DataFrame({"age": _RNG.integers(18, 90, 80), "income": _RNG.uniform(0, 100, 80)})
+TABLE.loc[_RNG.random(80) < 0.25, "income"] = np.nan
+TABLE["hours"] = np.where(_RNG.random(80) < 0.4, np.nan, _RNG.integers(0, 60, 80))
+TABLE["city"] = _RNG.choice(list("ABCDE"), 80, p=[0.4, 0.3, 0.2, 0.07, 0.03])
+
+
+def column_with_values(table, rng):
+    column = "income" if table["income"].isna().mean() <= 0.3 else "hours"
+    return float(table[column].fillna(0).clip(0, 100).sum() + rng.laplace(scale=100.0))
+
+
+def clipped_by_the_median(table, rng):
+    cap = 50.0 if table["income"].median() < 45 else 100.0
+    return float(table["income"].fillna(0).clip(0, cap).sum() / cap + rng.laplace(scale=1.0))
+
+
+def column_by_the_number(rows, rng):
+    return float(rows[:, 0 if len(rows) >= 14 else 1].sum() + rng.laplace(scale=1.0))
+
+
+def ages_of_the_largest_city(table, rng):
+    city = table["city"].value_counts().index[0]
+    return float(table[table["city"] == city]["age"].sum() + rng.laplace(scale=100.0))
+
+
+def the_young_if_many(table, rng):
+    young = table[table["age"] < 30]
+    used = young if len(young) >= 10 else table
+    return float((used["hours"] > 20).sum() + rng.laplace(scale=1.0))
+
+
 COSTLIER = {
+    column_by_the_number: ROWS,
+    column_with_values: TABLE,
+    the_young_if_many: TABLE,
+    clipped_by_the_median: TABLE,
+    ages_of_the_largest_city: TABLE,
     within_the_range: VALUES,
     clipped_at_the_median: VALUES,
     clipped_at_a_quantile: VALUES,
@@ -46,7 +85,7 @@ COSTLIER = {
 }
 
 
-@pytest.mark.sampled(n=1)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("pipeline", COSTLIER)
 def test_a_raw_statistic_under_the_noise_is_found(pipeline, monkeypatch):
     pair = COSTLIER[pipeline], COSTLIER[pipeline][1:]
@@ -54,8 +93,64 @@ def test_a_raw_statistic_under_the_noise_is_found(pipeline, monkeypatch):
     assert report.violated
     assert report.blamed.kind == "cost"
     assert record(pipeline, *report.databases, **CLAIM, seed=report.seed).violated
-    monkeypatch.setattr(elsewhere, "costlier_pair", lambda trial, end: (None, 0))
+    monkeypatch.setattr(elsewhere, "costlier_pair", lambda trial, relation: (None, 0))
     assert record(pipeline, *pair, **CLAIM).verdict == "kept"
+
+
+@pytest.mark.nightly
+def test_a_raw_statistic_is_found_among_as_many_records():
+    for pipeline in (column_with_values, clipped_by_the_median, column_that_varies_most):
+        with case(pipeline.__name__), pytest.raises(PrivacyViolation, match="cost: "):
+            assert_pipeline(pipeline, COSTLIER[pipeline], neighbours="replace-one", **CLAIM)
+
+
+def column_with_values_by_a_noisy_count(table, rng):
+    missing = table["income"].isna().sum() + rng.laplace(scale=2.0)
+    column = "income" if missing <= 20 else "hours"
+    return float(table[column].fillna(0).clip(0, 100).sum() + rng.laplace(scale=200.0))
+
+
+def clipped_by_a_noisy_count(table, rng):
+    low = (table["income"] < 45).sum() - (table["income"] >= 45).sum() + rng.laplace(scale=2.0)
+    cap = 50.0 if low > 0 else 100.0
+    return float(table["income"].fillna(0).clip(0, cap).sum() / cap + rng.laplace(scale=2.0))
+
+
+def the_larger_class(values, rng):
+    """The larger of two counts moves by one at most, whichever it is."""
+    large = sum(value > 0.5 for value in values)
+    return max(large, len(values) - large) + rng.laplace(scale=1.0)
+
+
+CHEAPER = {
+    the_larger_class: VALUES[:12],
+    column_with_values_by_a_noisy_count: TABLE,
+    clipped_by_a_noisy_count: TABLE,
+}
+
+
+@pytest.mark.sampled(n=1)
+@pytest.mark.parametrize("pipeline", CHEAPER)
+def test_a_choice_of_no_cost_or_by_noisy_numbers_is_kept(pipeline):
+    pair = CHEAPER[pipeline], CHEAPER[pipeline][1:]
+    assert record(pipeline, *pair, **CLAIM).verdict == "kept"
+
+
+def test_neighbours_of_a_slow_pipeline_are_looked_for_among_fewer_records(monkeypatch):
+    """A run on twenty times as many records may take four hundred times as long."""
+    sizes = []
+
+    def counted(values, rng):
+        sizes.append(len(values))
+        return len(values) + rng.laplace(scale=1.0)
+
+    monkeypatch.setattr(elsewhere, "costlier_pair", lambda trial, relation: (None, 0))
+    for name, largest in (("", 20 * 30), ("LONGEST", 30), ("QUICK", 12)):
+        monkeypatch.setattr(elsewhere, name, 0.0, raising=False)
+        sizes.clear()
+        record(counted, VALUES, VALUES[1:], **CLAIM)
+        assert sizes[:2] == [30, 29]
+        assert max(sizes[4:]) == largest
 
 
 def test_one_record_of_each_person_is_enough(monkeypatch):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.auditing import mechanism, record
+from simulator.auditing.pipelines.differences import difference
 from simulator.errors import InvalidInput
 from simulator.theory.events import Account, gaussian, laplace
 from tests.auditing.pipelines import honest
@@ -337,3 +338,31 @@ def test_a_pipeline_that_never_ends_is_named(monkeypatch):
     except InvalidInput as error:
         said = str(error)
     assert "a pipeline must come to an end; this one yielded more than 10 values" in said
+
+
+def test_tensors_are_compared_by_their_numbers():
+    """One of torch that has a gradient refuses to become an array before it is detached."""
+
+    class Tensor:
+        shape = (2,)
+
+        def __init__(self, numbers, attached=True):
+            self.numbers, self.attached = numbers, attached
+
+        def detach(self):
+            return Tensor(self.numbers, attached=False)
+
+        def __array__(self, dtype=None, copy=None):
+            if self.attached:
+                raise RuntimeError("use tensor.detach().numpy() instead")
+            return np.array(self.numbers)
+
+    class Unreadable(Tensor):
+        detach = None
+
+        def __repr__(self):
+            return str(self.numbers)
+
+    for kind in (Tensor, Unreadable):
+        assert difference(kind([1.0, 2.0]), kind([1.0, 2.0])) is None
+        assert difference(kind([1.0, 2.0]), kind([1.0, 3.0])) is not None

@@ -237,6 +237,27 @@ def test_a_test_in_which_nothing_was_audited_fails():
     assert "choose inputs on which it answers" in str(failed.value)
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("claimed", ["pure:4", "approx:4,1e-5", "gdp:4", "renyi:2,5"])
+def test_a_test_with_too_few_draws_for_its_claim_fails(claimed):
+    """Until they are as many as it says, when a mechanism that tells its input is found out."""
+
+    def tells(value, n, rng):
+        return rng.random(n) + 2 * value
+
+    with pytest.raises(PrivacyViolation, match="too few for a claim of this size") as failed:
+        assert_private(tells, 0, 1, claimed=claimed, samples=100)
+    assert not failed.value.result.violated
+    enough = re.search(r"draw at least ([\d,]+), or allow", str(failed.value))[1].replace(",", "")
+    with pytest.raises(PrivacyViolation) as caught:
+        assert_private(tells, 0, 1, claimed=claimed, samples=int(enough))
+    assert caught.value.result.violated
+    honest = assert_private(
+        lambda value, n, rng: rng.random(n), 0, 1, claimed=claimed, samples=int(enough)
+    )
+    assert not honest.unaudited
+
+
 def test_an_answer_that_comes_first_is_not_called_the_only_one():
     """The first 16 draws are all the same; later ones are not."""
     calls = {"n": 0}
