@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(items):
         if mark := item.get_closest_marker("sampled"):
             function = item.nodeid.partition("[")[0]
             seen[function] += 1
-            if seen[function] > (mark.args[0] if mark.args else 1):
+            if seen[function] > mark.kwargs.get("n", 1):
                 item.add_marker("nightly")
 
 

@@ -26,7 +26,7 @@ def answers_of(one):
     return np.unique(np.r_[case_draws(one, 0)[:500], case_draws(one, 1)[:500]])
 
 
-@pytest.mark.sampled(n=12)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("one", CASES, ids=str)
 def test_the_loss_is_the_log_likelihood_ratio(one):
     answers = answers_of(one)
@@ -97,7 +97,7 @@ def test_the_stated_law_has_the_same_transform(one):
             assert float(law.log_mgf(theta)) == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
-@pytest.mark.sampled(n=10)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("one", CASES, ids=str)
 def test_the_stated_law_is_that_of_the_sampled_losses(one):
     law = one.mechanism.law(one.database_0, one.database_1, one.relation)

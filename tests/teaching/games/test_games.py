@@ -34,7 +34,7 @@ def light(one: Variant) -> dict:
     return {knob: value for knob, value in LIGHT.items() if knob in one.knobs}
 
 
-@pytest.mark.sampled(n=5)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("one", all_games(), ids=lambda one: one.name)
 def test_every_game_is_as_expected(one):
     outcome = one.play(**light(one))
