@@ -85,7 +85,7 @@ def test_the_rest_works_without_a_shelf(house):
     assert done.stdout.splitlines()[-1].startswith(str(folder))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 def test_a_command_that_has_gone_says_so_in_one_line(house):
     folder, shelf = house
     points = entry_points(group="dpcompose.commands")

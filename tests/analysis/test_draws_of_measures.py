@@ -65,7 +65,7 @@ def test_rounded_numbers_have_twenty_bits_and_are_near():
     assert kept[3] == 3.0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("method", ["tilted", "steered", "guarded", "covering"])
 def test_computed_measures_do_not_move_with_the_last_bits_of_their_search(method, monkeypatch):
     adversary = "double-when-behind" if method == "covering" else "press-when-ahead"

@@ -19,7 +19,7 @@ FAMILIES = [PureDP(0.3), PureDP(1.5), ApproxDP(0.3, 1e-3), BoundedRange(0.5)]
 """The worst case of each is enumerated; of a bounded range randomized response of half of it."""
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(n=12)
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
 @pytest.mark.parametrize("name", ["fixed-worst-case", "feign-retreat", "double-when-behind"])

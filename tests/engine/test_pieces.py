@@ -72,7 +72,7 @@ def test_a_narrow_piece_keeps_the_digits_of_its_mass(name, theta):
     assert piece[0] == pytest.approx(p0 + theta * (p0 - p1) + math.log(2.0 * half), abs=1e-3)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(n=12)
 @pytest.mark.parametrize("name", ["Laplace", "Gaussian"])
 @pytest.mark.parametrize(
     ("low", "high"),

@@ -110,7 +110,7 @@ def table(name):
     return Study.load(path) if path.exists() else None
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("name", SMALLER)
 def test_a_small_one_is_played_and_drawn(name):
     script = stages.script(name)

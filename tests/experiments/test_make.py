@@ -54,7 +54,7 @@ def test_nothing_is_done_twice(project):
     assert stages_run(project) == []
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(n=4)
 @pytest.mark.parametrize(
     ("touched", "run"),
     [

@@ -92,7 +92,7 @@ def test_responses_of_one_epsilon(seed):
     assert check(composition, truth, delta, near_the_top(rounds * epsilon, draws)) == 1
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(n=6)
 @pytest.mark.parametrize("seed", range(12))
 def test_responses_of_several_epsilons(seed):
     draws = np.random.default_rng([2, seed])
@@ -107,7 +107,7 @@ def test_responses_of_several_epsilons(seed):
     check(composition, truth, 10 ** draws.uniform(-30, -2), near_the_top(top, draws))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(n=6)
 @pytest.mark.parametrize("seed", range(12))
 def test_gaussians(seed):
     draws = np.random.default_rng([3, seed])

@@ -52,7 +52,7 @@ def test_published_values_of_randomized_response(rounds):
     assert exact.epsilon(1e-6).value == pytest.approx(PUBLISHED[rounds], rel=1e-9)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(n=10)
 @pytest.mark.parametrize("rounds", [1, 10, 100, 1000, 10_000])
 @pytest.mark.parametrize("delta", [1e-6, 1e-30, 1e-3, 1e-12])
 def test_epsilon_agrees_with_sixty_digits_to_ten(rounds, delta):

@@ -45,7 +45,7 @@ def test_its_transform_is_what_fifty_digits_say(epsilon, rounds, theta):
     assert error[0] < 1e-10
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize(("epsilon", "rounds"), [(0.1, 30), (1.0, 12), (1e-2, 60)])
 @pytest.mark.parametrize("theta", [0.3, 40.0])
 def test_the_rest_stays_below_its_bound(epsilon, rounds, theta):

@@ -87,7 +87,7 @@ def test_nodes_too_far_apart_are_caught():
     assert wrong > 1e3 * bound
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(n=12)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_round_decays_at_least_as_its_variation_says(case):
     one, exact = SampledTransform(*case[:3]), ByPanels(*case)

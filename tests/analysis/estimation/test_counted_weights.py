@@ -222,7 +222,7 @@ def test_intervals_contain_those_of_the_losses_and_are_wider_by_what_they_say():
     assert narrow >= 20
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("name", ["tilted", "another weight", "lattice", "leaky", "vanishing"])
 def test_claims_are_judged_alike(name):
     values, log_w = laws(6)[name]

@@ -103,7 +103,7 @@ def test_comparing_the_sums_as_they_are_would_not_do():
         assert split, name
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(n=4)
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("name", GAMES)
 def test_the_exact_recursion_agrees(name, b):

@@ -126,7 +126,7 @@ def test_the_kernel_weighs_every_view_as_it_should(sampling, b):
     assert_exact(specification(FINITE, sampling, rounds=3), b, by_kernel)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(n=8)
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("sampling", MEASURES, ids=str)
 def test_plain_python_with_a_list_of_outcomes(sampling, b):

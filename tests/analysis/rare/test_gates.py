@@ -26,7 +26,7 @@ def epsilon_of(gate, delta):
     return scipy.optimize.brentq(lambda e: gate.delta(e) - delta, 0.0, largest, xtol=1e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("delta", [3e-8, 8e-12, 1e-2, 1e-4, 1e-6, 3e-9, 2e-10])
 @pytest.mark.parametrize("name", sorted(GATES, key=lambda name: name not in QUICK))
 def test_the_ends_are_within_a_factor_of_two(name, delta):
@@ -64,7 +64,7 @@ def test_the_intervals_cover(name):
         assert misses <= 50, delta
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("delta", [1.2e-9, 1e-3, 1e-6, 1e-10])
 def test_the_epsilon_of_a_delta_is_behind_the_gate_or_before_it(delta):
     gate = GATES["by an answer"]

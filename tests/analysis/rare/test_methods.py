@@ -61,7 +61,7 @@ def test_the_methods_agree_on_an_adversary_that_retreats_first(b):
         assert_holds(event.delta, exact.delta(6.1))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(n=4)
 @pytest.mark.parametrize("method", ["doob", "auto", "covering", "tilted", "steered", "guarded"])
 def test_epsilon_of_delta(method):
     exact = graph_of(WORST, 0)

@@ -44,7 +44,7 @@ def test_a_pair_that_does_not_differ_where_others_do_is_kept():
     assert record(honest.two_parts_and_noise, *pair, claimed="pure:1").verdict == "kept"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("pipeline", honest.UNDECIDED, ids=name)
 def test_an_honest_pipeline_that_is_not_decided_is_not_blamed_either(pipeline):
     """Each is played some hundred times before it is left undecided."""

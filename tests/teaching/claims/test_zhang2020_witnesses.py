@@ -26,7 +26,7 @@ from simulator.teaching.claims.simulated_findings import FALSE_ALARM, hoeffding_
 from simulator.theory import LaplaceLaw
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(n=5)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize(
     ("centres", "scales"),

@@ -121,7 +121,7 @@ def test_the_search_of_filters_finds_the_same_worst_reports():
         assert found.lower - 1e-9 <= by_filter.lower <= by_filter.upper <= found.upper + 1e-9
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("quota", [1, 3, 4])
 def test_bounds_of_the_device_hold(epsilon, quota):

@@ -11,7 +11,7 @@ from simulator.teaching.games.library.continual import calibrated
 from simulator.teaching.mechanisms.continual_counter import square_root_factor, tree_factor
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("steps", [1, 3, 8, 20])
 def test_rows_by_other_formulas(steps):
     outcome = find("continual").play(steps=steps, trials=200, at=0.3, mu=0.7, epsilon=1.4)

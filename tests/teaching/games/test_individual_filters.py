@@ -83,7 +83,7 @@ def test_noisy_counts_are_geometric_between_their_ends():
         assert np.abs(found - noisy(count, epsilon)).max() < math.sqrt(math.log(2e8) / 2 / trials)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(n=5)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("queries", [1, 3, 6])
 def test_a_record_never_loses_more_than_its_budget(epsilon, queries):
@@ -122,7 +122,7 @@ def test_gaussian_sums_that_do_not_adapt_are_one_gaussian():
     assert not found.lower <= gaussian_delta(1.0, 0.5) <= found.upper
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("low", [0.3, 0.9])
 @pytest.mark.parametrize("high_after", [True, False])
 def test_adversaries_that_adapt_stay_below_one_gaussian(low, high_after):

@@ -85,7 +85,7 @@ def test_what_adapting_to_earlier_selections_is_worth():
         assert RowKind.WORST not in kinds
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("aim", [0.2, 0.25, 0.3])
 @pytest.mark.parametrize("slices", [6, 40])
 def test_no_order_that_is_kept_contradicts_the_game(aim, slices):

@@ -47,7 +47,7 @@ def chances(runs, most=1200):
     return np.r_[0.0, weights / weights.sum()]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(n=12)
 @pytest.mark.parametrize("runs", COUNTS, ids=str)
 @pytest.mark.parametrize("scores", [(0, 1, 2, 3), (3, 1, 2, 0), (0, 1, 1, 0)])
 def test_the_law_is_that_of_the_enumerated_numbers_of_runs(runs, scores):
@@ -101,7 +101,7 @@ def test_tiny_probabilities_keep_their_digits(runs):
     assert found == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("runs", COUNTS, ids=str)
 def test_runs_that_are_really_drawn_have_this_law(runs):
     """8,000 selections from drawn runs; a false alarm has probability 1e-6 per case."""

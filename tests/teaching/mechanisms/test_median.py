@@ -61,7 +61,7 @@ def smooth(values, relation, beta):
     return best
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE_ONE], ids=str)
 @pytest.mark.parametrize("beta", [0.15, 0.6, 2.0])
 def test_smooth_sensitivity_is_its_definition(relation, beta):

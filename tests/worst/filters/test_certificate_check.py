@@ -308,7 +308,7 @@ UNSOUND = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize(("path", "change"), UNSOUND)
 def test_an_unsound_number_is_refused_with_a_digest_of_its_own(path, change):
     document = changed(pooled().certificate(), path, change)

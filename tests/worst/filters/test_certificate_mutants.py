@@ -222,7 +222,7 @@ def hold(name, count, seed):
     return accepted, beyond
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize(
     ("name", "count"), [("mixed", 20), ("pure", 40), ("pooled", 12), ("sampled", 12)]
 )
