@@ -112,7 +112,7 @@ def _tilted_engine(played: Played, compiled: bool) -> TiltedEngine:
 
 @made_once(maxsize=64)
 def _key(played: Played, plain: bool) -> KernelKey | None:
-    """The key of the kernel that plays a program, or None for a rule that is not compiled."""
+    """The key of the kernel that plays a program, or None where Python plays it in any case."""
     from simulator.engine.compiled.kernels import KernelKey
     from simulator.engine.compiled.menu import Menu
     from simulator.engine.compiled.plain_kernel import plain_kernel
@@ -124,7 +124,10 @@ def _key(played: Played, plain: bool) -> KernelKey | None:
     if unread:
         return None
     make = plain_kernel if plain else tilted_kernel
-    return KernelKey.of(make, Menu.of(program, family, relation, filter_), lambda kernel: None)
+    try:
+        return KernelKey.of(make, Menu.of(program, family, relation, filter_), lambda kernel: None)
+    except NotApplicable:  # a filter without a step for kernels, say
+        return None
 
 
 def is_worth_compiling(specification: Specification, rounds: int, plain: bool) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator import PureDP, simulate
+from simulator import Laplace, PureDP, simulate
 from simulator.adversaries import make
 from simulator.engine import block
 from simulator.engine.block import is_worth_compiling, prepared_engine
@@ -11,6 +11,7 @@ from simulator.engine.compiled.stored_code import entry_name
 from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Played, Specification
 from tests.helpers.games import PRESS, press_when_ahead
+from tests.helpers.natural_programs import ALICE, EVERYONE, WITHOUT
 
 FAMILY = PureDP(0.2)
 
@@ -75,3 +76,25 @@ def test_machine_code_on_disk_is_loaded_for_games_that_take_longer(monkeypatch, 
     (tmp_path / "kernels" / f"{entry_name(key.name(), '', key.step)}.kernel").touch()
     assert is_worth_compiling(s, worth.WORTH_LOADING, plain=True)
     assert not is_worth_compiling(s, worth.WORTH_LOADING - 1, plain=True)
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_a_filter_without_a_step_for_kernels_is_played_in_python(monkeypatch):
+    """However large the game: the natural filter over a continuum of epsilons has no such step."""
+    monkeypatch.setattr(worth, "WORTH_COMPILING", 400)
+    monkeypatch.setattr(worth, "WORTH_A_LOOK", 1)
+    small, large = (
+        simulate(
+            weaker_when_refused, PureDP(1.0), 40, trials, seed=3, filter="natural:3,1e-6",
+            jobs=1, progress=False, block_size=5,
+        ).losses(0).tolist()
+        for trials in (5, 20)
+    )  # fmt: skip
+    assert large[:5] == small
+
+
+def weaker_when_refused(coins):
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT, EVERYONE, Laplace(ALICE, epsilon)
+        epsilon = 0.05 if answer != answer else 0.3 if answer > 0.5 else 0.15

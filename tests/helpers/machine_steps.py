@@ -11,7 +11,7 @@ import numpy as np
 from simulator.adversaries.program.compiling import BEGIN, STEP, STOPPED, Step, step_of
 from simulator.adversaries.program.forms import Do, Machine, MenuEntry, Segment, Slot, Wait
 from simulator.adversaries.program.operations import DRAWS, TYPED
-from simulator.engine.compiled.functions_of_c import IN_C, POWER, STEPS_IN_NUMPY, of_c
+from simulator.engine.compiled.functions_of_c import is_of_c, of_c
 from simulator.engine.compiled.machine_code import this_machine
 
 
@@ -35,7 +35,7 @@ class MachineStep:
             builder.getModulePassManager().run(module, builder)
         for each in module.functions:
             name = each.name.split(".")[1] if each.name.startswith("llvm.") else each.name
-            if each.is_declaration and (name in IN_C or name == POWER or name in STEPS_IN_NUMPY):
+            if each.is_declaration and is_of_c(name):
                 of_c(name)
         self._engine = llvm.create_mcjit_compiler(module, target)
         self._engine.finalize_object()

@@ -13,9 +13,10 @@ from simulator.adversaries.program.operations import DRAWS, TYPED
 
 TYPES = {"int": "i64", "float": "double", "bool": "i1"}
 """LLVM's types of numbers."""
-POWER = "dpcompose_pow"
-"""The name of C's pow in machine code. Compilers that know it replace pow(x, 2.0) by x * x, which
-may be rounded otherwise."""
+OF_C = "dpcompose_c_"
+"""Before the name of a function of C in machine code. A compiler that knows a function replaces it:
+pow(x, 2.0) by x * x, which may be rounded otherwise; fmod by an instruction without a result for
+NaN."""
 
 _LEAST = "-9223372036854775808"
 _INFINITY = "0x7FF0000000000000"
@@ -137,7 +138,7 @@ def _rounded(how: str) -> str:
 def _of_c(name: str, outside: str = "", overflows: bool = False) -> str:
     """A function of C; ``outside`` compares the argument with where Python raises."""
     text = f"%bad = fcmp {outside}\nstop %bad\n" if outside else ""
-    text += f"$r = call double @{name}(double $a)\n"
+    text += f"$r = call double @{OF_C}{name}(double $a)\n"
     return text + (_OVERFLOWS if overflows else "")
 
 
@@ -168,7 +169,7 @@ _FLOATS = {
         %broken = fcmp une double $b, %floor
         %complex = and i1 %negative, %broken
         stop %complex
-        $r = call double @{POWER}(double $a, double $b)
+        $r = call double @{OF_C}pow(double $a, double $b)
         %size = call double @llvm.fabs.f64(double $b)
         %infinite = fcmp oeq double %size, {_INFINITY}
         %found = call double @llvm.fabs.f64(double $r)
@@ -287,9 +288,9 @@ done:
   ret {i64, i1} %held
 }""",
     # as CPython computes x // y (float_floor_div)
-    "floor_quotient": """
-define internal double @floor_quotient(double %x, double %y) {
-  %rest = call double @fmod(double %x, double %y)
+    "floor_quotient": f"""
+define internal double @floor_quotient(double %x, double %y) {{
+  %rest = call double @{OF_C}fmod(double %x, double %y)
   %without = fsub double %x, %rest
   %near = fdiv double %without, %y
   %any = fcmp une double %rest, 0.0
@@ -309,11 +310,11 @@ define internal double @floor_quotient(double %x, double %y) {
   %rounded = select i1 %up, double %next, double %whole
   %result = select i1 %none, double %zero, double %rounded
   ret double %result
-}""",
+}}""",
     # as CPython computes x % y (float_rem)
-    "remainder_of": """
-define internal double @remainder_of(double %x, double %y) {
-  %rest = call double @fmod(double %x, double %y)
+    "remainder_of": f"""
+define internal double @remainder_of(double %x, double %y) {{
+  %rest = call double @{OF_C}fmod(double %x, double %y)
   %none = fcmp oeq double %rest, 0.0
   %zero = call double @llvm.copysign.f64(double 0.0, double %y)
   %down = fcmp olt double %y, 0.0
@@ -323,7 +324,7 @@ define internal double @remainder_of(double %x, double %y) {
   %moved = select i1 %differ, double %other, double %rest
   %result = select i1 %none, double %zero, double %moved
   ret double %result
-}""",
+}}""",
     **{
         f"among_{name}": f"""
 define internal i1 @among_{name}(ptr %table, i64 %count, {kind} %x) {{

@@ -23,7 +23,7 @@ from simulator.engine.enumerated.moments import MOST_CELLS, Moments
 from simulator.engine.enumerated.strata import thresholds
 from simulator.engine.sampling import TABLE_BITS, THETA_BITS, Covering, Stratum, rounded
 from simulator.engine.specification import Specification
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.roots import crossing, least_point
 
 FEW = 1e-3
@@ -111,7 +111,10 @@ class BoundCurve:
                 theta = FIRST_THETA * GRID**number
                 if theta * max(epsilon, 1.0) > self.largest:
                     return least
-                self.known.append((theta, self.moments.log_moment(theta)))
+                try:
+                    self.known.append((theta, self.moments.log_moment(theta)))
+                except InvalidInput:  # weights without correct digits
+                    return least
             theta, log_moment = self.known[number]
             here = delta_log_bound(theta, log_moment, epsilon)
             if here > least:
@@ -177,8 +180,11 @@ def _least(
     high = 1.0 / max(1.0, epsilon)
     low, here, ahead = 0.0, objective(0.0), objective(high)
     while ahead < here - FEW and 2.0 * high < largest:
-        low, high = high, 2.0 * high
-        here, ahead = ahead, objective(high)
+        try:
+            further = objective(2.0 * high)
+        except InvalidInput:  # weights without correct digits: all losses are far below
+            return float(rounded(high, THETA_BITS)), float(ahead)
+        low, high, here, ahead = high, 2.0 * high, ahead, further
     if high <= 0.0:
         raise NotApplicable("no theta makes large losses likelier")
     inside = least_point(objective, 0.5 * low, high, xtol=0.01 * high)

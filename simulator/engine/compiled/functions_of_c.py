@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from simulator.adversaries.program.assembly import POWER
+from simulator.adversaries.program.assembly import OF_C
 
 IN_C = {
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
@@ -28,8 +28,13 @@ class NotStored(Exception):
     """A kernel that cannot be called or loaded in this way."""
 
 
+def is_of_c(name: str) -> bool:
+    """Whether it is the name of a function of C that machine code may call."""
+    return name.removeprefix(OF_C) in IN_C or name in STEPS_IN_NUMPY
+
+
 def of_c(name: str) -> None:
-    """Let machine code call a function of C by its name, or by :data:`POWER`; raises NotStored."""
+    """Let machine code call a function of C, with or without :data:`OF_C`; raises NotStored."""
     import llvmlite.binding as llvm
 
     if llvm.address_of_symbol(name) is None:
@@ -37,7 +42,7 @@ def of_c(name: str) -> None:
         library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
         if name in STEPS_IN_NUMPY:
             library = library_of_numpy()
-        function = getattr(library, "pow" if name == POWER else name, None)
+        function = getattr(library, name.removeprefix(OF_C), None)
         if function is None:
             raise NotStored(f"this machine has no {name}")
         llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.adversaries.program.assembly import POWER
 from simulator.adversaries.program.compiling import BEGIN, STEP
 from simulator.engine.compiled.entry import DTYPES, NUMBERS, entry_of
-from simulator.engine.compiled.functions_of_c import IN_C, STEPS_IN_NUMPY, NotStored, of_c
+from simulator.engine.compiled.functions_of_c import NotStored, is_of_c, of_c
 from simulator.engine.promises import UNSURE
 
 WORD = ctypes.c_int64
@@ -215,7 +214,7 @@ def _needs(module: Any) -> tuple[list[str], list[str]]:
         if each.is_declaration:
             of_compiler = each.name.startswith("llvm.")
             name = each.name.split(".")[1] if of_compiler else each.name
-            if name in IN_C or name == POWER or name in STEPS_IN_NUMPY:
+            if is_of_c(name):
                 needs.append(name)
             elif not of_compiler and name not in (BEGIN, STEP, _DESTRUCTOR):
                 foreign.append(name)

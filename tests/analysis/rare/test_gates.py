@@ -3,10 +3,11 @@
 import pytest
 import scipy
 
-from simulator import PureDP
+from simulator import Laplace, PureDP, simulate
 from simulator.analysis.rare import Setting, estimate_rare
 from simulator.analysis.rare import covering as module
 from tests.helpers.gates import GATES
+from tests.helpers.natural_programs import ALICE, EVERYONE, WITHOUT
 
 TRIALS = 10_000
 QUICK = ("by an answer", "two in sequence")
@@ -74,3 +75,23 @@ def test_the_epsilon_of_a_delta_is_behind_the_gate_or_before_it(delta):
     )  # fmt: skip
     assert event.at_delta.lower <= epsilon_of(gate, delta) <= event.at_delta.upper
     assert event.at_delta.upper < 1.05 * event.at_delta.lower
+
+
+def lost_when_behind(coins):
+    lost = 0
+    while True:
+        answer = yield WITHOUT, EVERYONE, Laplace(ALICE, 0.35 if lost > 0 else 0.2)
+        lost = 1 if answer > 0.0 else lost - 1
+
+
+def test_a_stratum_whose_losses_are_all_low_has_a_theta_with_digits():
+    """Its bound falls without end; beyond some theta weights are rounding errors."""
+    estimated = estimate_rare(
+        lost_when_behind, PureDP(0.4), 20, 2000, epsilon=0.5, experiment=1, seed=3,
+        setting=Setting(jobs=1, progress=False),
+    ).read(confidence=1.0 - 1e-6).delta  # fmt: skip
+    played = simulate(
+        lost_when_behind, PureDP(0.4), 20, 20_000, seed=4, jobs=1, progress=False
+    ).delta(0.5, experiment=1, confidence=1.0 - 1e-6)  # fmt: skip
+    assert estimated.lower <= played.upper
+    assert played.lower <= estimated.upper
