@@ -26,6 +26,12 @@ WITHOUT = {
 }
 """Public functions and classes without an example, and why."""
 
+SLOW = {
+    "sampled_with_replacement": "it loads scipy.stats",
+    "SampledWithReplacementEvent": "it loads scipy.stats",
+}
+"""Examples of more than a second, which run nightly."""
+
 
 def described(rooms):
     """(room and name, object) of every public function and class but errors, each once."""
@@ -56,10 +62,22 @@ def differences(example):
     return "".join(lines)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_examples_print_what_they_say(room):
-    examples = (example_of(name, public) for name, public in described([room]))
-    assert "".join(map(differences, filter(None, examples))) == ""
+def examples_of(slow):
+    """The examples that are slow, or those that are not."""
+    named = [each for each in described(ROOMS) if (each[1].__name__ in SLOW) == slow]
+    return [example for each in named if (example := example_of(*each))]
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_examples_print_what_they_say():
+    assert "".join(map(differences, examples_of(slow=False))) == ""
+
+
+@pytest.mark.nightly
+def test_slow_examples_print_what_they_say():
+    slow = examples_of(slow=True)
+    assert len(slow) == len(SLOW)
+    assert "".join(map(differences, slow)) == ""
 
 
 def test_every_public_name_has_an_example():

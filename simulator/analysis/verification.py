@@ -66,14 +66,11 @@ class Check:
     ``epsilon`` is the tested point with the least slack, ``verdict`` the outcome there, after so
     many ``trials``.
 
-    >>> from simulator import Composition, verify
-    >>> from simulator.theory import bound
-    >>> bounds = [bound("basic").on(Composition.repeat("pure:0.2", 5))]
-    >>> check, _ = verify(
-    ...     "fixed-worst-case", "pure:0.2", 5, 100, bounds=bounds, jobs=1, progress=False
-    ... )
-    >>> check.bound, check.experiment, check.violated
-    ('basic', 0, False)
+    >>> from simulator.analysis import Check
+    >>> from simulator.analysis.estimation import violation
+    >>> verdict = violation([1.0] * 100, epsilon=0.5, bound_delta=0.01)
+    >>> Check("ours", 0, "basic", 0.5, verdict, trials=100).violated
+    True
     """
 
     adversary: str

@@ -35,6 +35,13 @@ class AdditiveNoise(ScalarMechanism):
     """A real-valued query plus noise of a shape of :mod:`.noise_mixture`.
 
     A subclass is a frozen dataclass with a ``query``; it defines ``noise`` and ``law_of_shift``.
+
+    >>> from simulator import counting_query
+    >>> from simulator.data import ADD_REMOVE
+    >>> from simulator.mechanisms import DiscreteGaussian
+    >>> law = DiscreteGaussian(counting_query("alice"), 2.0).law_of_shift(1.0, ADD_REMOVE)
+    >>> round(law.delta(0.5), 6)
+    0.054007
     """
 
     __slots__ = ()

@@ -61,14 +61,15 @@ def growth(points: Sequence[Point]) -> Growth | None:
     >>> round(growth(list(collect(tasks))).exponent, 6)
     1.0
     """
-    from scipy.stats import linregress, t
+    from scipy.special import stdtrit
 
     seen = [p for p in points if p.value > 0.0 and math.isfinite(p.value)]
     if len({p.rounds for p in seen}) < 3:
         return None
-    fit = linregress(np.log([p.rounds for p in seen]), np.log([p.value for p in seen]))
-    reach = float(t.ppf(0.975, len(seen) - 2) * fit.stderr)
-    return Growth(float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach)
+    logarithms = np.log([p.rounds for p in seen]), np.log([p.value for p in seen])
+    (slope, _), covariance = np.polyfit(*logarithms, 1, cov=True)
+    reach = float(stdtrit(len(seen) - 2, 0.975)) * math.sqrt(covariance[0, 0])
+    return Growth(float(slope), float(slope) - reach, float(slope) + reach)
 
 
 def picture(

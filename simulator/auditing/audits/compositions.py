@@ -67,7 +67,7 @@ def audit_composition(
 
     >>> from simulator.auditing import audit_composition
     >>> result = audit_composition(
-    ...     "fixed-worst-case", "pure:0.2", 3, claimed="pure:0.1", samples=2000, jobs=1
+    ...     "fixed-worst-case", "pure:0.2", 3, claimed="pure:0.001", samples=2000, jobs=1
     ... )
     >>> result.verdict
     'violated'

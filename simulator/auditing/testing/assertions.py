@@ -115,7 +115,7 @@ def assert_composition(
 
     >>> from simulator.auditing import assert_composition
     >>> result = assert_composition(
-    ...     "fixed-worst-case", "pure:0.2", 3, claimed="pure:0.6", samples=500, jobs=1
+    ...     "fixed-worst-case", "pure:0.2", 3, claimed="pure:0.6", samples=200, jobs=1
     ... )
     >>> result.violated
     False

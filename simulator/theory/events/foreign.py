@@ -50,8 +50,8 @@ def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
 
     >>> from simulator.theory.events import from_opacus
     >>> account = from_opacus([(1.0, 0.01, 10)])       # noise multiplier, sample rate, steps
-    >>> round(account.delta(0.5).upper, 9)
-    2.55e-06
+    >>> account.rounds[0].count, account.relation
+    (10, 'add-remove')
     """
     events: list[EventTree] = []
     for place, entry in enumerate(several("history", history)):
