@@ -35,7 +35,7 @@ class Comparison:
 
     >>> from simulator.studies import collect, compare, grid
     >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
-    >>> points = list(collect(tasks))
+    >>> points = list(collect(tasks, jobs=1))
     >>> compare(points, points).compared
     2
     """
@@ -59,7 +59,7 @@ def compare(one: Iterable[Point], other: Iterable[Point]) -> Comparison:
 
     >>> from simulator.studies import collect, compare, grid
     >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
-    >>> compare(list(collect(tasks)), list(collect(tasks))).moved
+    >>> compare(list(collect(tasks, jobs=1)), list(collect(tasks, jobs=1))).moved
     ()
     """
     first, second = _by_game(one), _by_game(other)

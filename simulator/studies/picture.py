@@ -58,7 +58,7 @@ def growth(points: Sequence[Point]) -> Growth | None:
 
     >>> from simulator.studies import collect, grid, growth
     >>> tasks = grid(None, "pure:0.1", [10, 20, 40], "bound:basic epsilon(delta=1e-6)")
-    >>> round(growth(list(collect(tasks))).exponent, 6)
+    >>> round(growth(list(collect(tasks, jobs=1))).exponent, 6)
     1.0
     """
     from scipy.special import stdtrit
@@ -102,7 +102,7 @@ def picture(
 
     >>> from simulator.studies import collect, grid, picture
     >>> tasks = grid(None, "pure:0.1", [10, 20, 40], "bound:basic epsilon(delta=1e-6)")
-    >>> figure = picture(list(collect(tasks)))
+    >>> figure = picture(list(collect(tasks, jobs=1)))
     >>> figure.axes[0].get_xlabel()
     'rounds $k$'
     """

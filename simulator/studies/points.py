@@ -42,7 +42,7 @@ class Point:
     error : what went wrong, or why there is no estimate.
 
     >>> from simulator.studies import Task, collect
-    >>> point, = collect([Task(None, "pure:0.1", 10, ["bound:basic epsilon(delta=1e-6)"])])
+    >>> point, = collect([Task(None, "pure:0.1", 10, ["bound:basic epsilon(delta=1e-6)"])], jobs=1)
     >>> point.rounds, round(point.value, 6), point.method
     (10, 1.0, 'upper')
     """

@@ -38,7 +38,7 @@ def report(
 
     >>> from simulator.studies import collect, grid, report
     >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
-    >>> "<table" in report(collect(tasks), title="Basic composition")
+    >>> "<table" in report(collect(tasks, jobs=1), title="Basic composition")
     True
     """
     listed = list(points)

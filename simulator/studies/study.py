@@ -27,7 +27,7 @@ class Study(Tabular, Sequence[Point]):
 
     >>> from simulator.studies import Study, collect, grid
     >>> tasks = grid(None, ["pure:0.1", "pure:0.2"], 10, "bound:basic epsilon(delta=1e-6)")
-    >>> study = Study(tuple(collect(tasks)))
+    >>> study = Study(tuple(collect(tasks, jobs=1)))
     >>> len(study), len(study.filter(family="pure:0.1"))
     (2, 1)
     """

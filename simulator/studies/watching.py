@@ -31,7 +31,7 @@ class Snapshot:
 
     >>> from simulator.studies import Task, collect
     >>> task, seen = Task(None, "pure:0.1", 10, ["bound:basic epsilon(delta=1e-6)"]), []
-    >>> points = list(collect([task], watch=seen.append))
+    >>> points = list(collect([task], jobs=1, watch=seen.append))
     >>> [snapshot.counts for snapshot in seen][-1]
     '1 of 1 quantity done'
     """
