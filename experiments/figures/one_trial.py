@@ -38,7 +38,7 @@ def played(specification: Mapping[str, Any], b: int) -> dict[str, list[float]]:
         pair = mechanism.pair(database_0, database_1)
         answer = float(pair.sample(b, noise))
         found["answers"].append(answer)
-        found["epsilons"].append(mechanism.epsilon)
+        found["epsilons"].append(mechanism.fixed_parameter())
         found["losses"].append(pair.loss(answer))
         database_0, database_1, mechanism = adversary.send(answer)
     return found | {"losses": np.cumsum(found["losses"]).tolist()}
