@@ -29,6 +29,13 @@ class Challenge(NamedTuple):
 
     By the convention of Roth 2011 (Lecture 4) ``database_1`` holds Alice and ``database_0`` does
     not. Any 3-tuple that an adversary yields is taken for one.
+
+    >>> from simulator import Database, Laplace, counting_query
+    >>> from simulator.adversaries import Challenge
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> count = Laplace(counting_query("alice"), 0.1)
+    >>> Challenge(everyone.remove("alice"), everyone, count).mechanism.epsilon
+    0.1
     """
 
     database_0: Database
@@ -56,6 +63,15 @@ class Rule:
     state : the state before round 0: a number, or a tuple of numbers whose types the step keeps.
         What can be altered, such as an array, is refused.
     name : for tables; by default the step's name.
+
+    >>> from simulator import Database, Laplace, counting_query
+    >>> from simulator.adversaries import Challenge, Rule
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> count = Challenge(everyone.remove("alice"), everyone, Laplace(counting_query("alice"), 0.1))
+    >>> def always(state, round, answer, coins):
+    ...     return state, 0
+    >>> Rule(always, (count,)).name
+    'always'
     """
 
     step: Callable[..., tuple[Any, ...]]
@@ -152,10 +168,15 @@ def rule(
     number: add it to a sum only where ``round > 0``. It is NaN too after a query that a filter
     refused.
 
-    >>> @rule(menu=[(without, everyone, Laplace(alice, 0.1)),
-    ...             (without, everyone, Laplace(alice, 0.2))])        # doctest: +SKIP
+    >>> from simulator import Database, Laplace, counting_query, rule
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> without, alice = everyone.remove("alice"), counting_query("alice")
+    >>> menu = [(without, everyone, Laplace(alice, epsilon)) for epsilon in (0.1, 0.2)]
+    >>> @rule(menu)
     ... def press_when_ahead(state, round, answer, coins):
     ...     return state, 1 if answer > 0.5 else 0
+    >>> press_when_ahead.name
+    'press_when_ahead'
     """
 
     def decorate(step: Callable[..., tuple[Any, ...]]) -> Rule:

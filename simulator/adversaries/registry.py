@@ -108,6 +108,10 @@ def entries() -> tuple[LibraryEntry, ...]:
 
     An entry point is a factory ``make(family, rounds)`` with a docstring, which may be decorated by
     ``library``, or a LibraryEntry. The library's own names win.
+
+    >>> from simulator.adversaries import entries
+    >>> "press-when-ahead" in [entry.name for entry in entries()]
+    True
     """
     _load_library()
     outside = {
@@ -151,6 +155,14 @@ def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
     """Make the library's adversary ``name`` for a family and a number of rounds.
 
     Raises InvalidInput, with the nearest names, when there is none.
+
+    >>> import numpy as np
+    >>> from simulator import PureDP
+    >>> from simulator.adversaries import make
+    >>> adversary = make("fixed-worst-case", PureDP(0.2), rounds=10)
+    >>> database_0, database_1, mechanism = next(adversary(np.random.default_rng(0)))
+    >>> mechanism.guarantee()
+    PureDP(epsilon=0.2)
     """
     whole("rounds", rounds)
     _load_library()

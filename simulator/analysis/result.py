@@ -56,6 +56,11 @@ class Result(ShownByFacts, Measured):
     likelihoods : what a test of the declared likelihoods would have found, with ``trust=False``;
         empty where none was tested. For the others see
         :class:`~simulator.runner.measured.Measured`.
+
+    >>> from simulator import simulate
+    >>> result = simulate("press-when-ahead", "pure:0.2", 10, trials=100, jobs=1, progress=False)
+    >>> result.losses(0).shape, result.tail(0.5).method
+    ((100,), 'Clopper-Pearson')
     """
 
     likelihoods: str = field(default="", compare=False)

@@ -95,6 +95,12 @@ def simulate(
     FalseLikelihood : ``trust`` is False, and a mechanism does not draw as it declares.
 
     Source: Roth 2011 (Lecture 4), Algorithm 1.
+
+    >>> from simulator import simulate
+    >>> result = simulate("press-when-ahead", "pure:0.2", 10, trials=100, jobs=1, progress=False)
+    >>> estimate = result.tail(0.5)                 # Pr[L > 0.5] in experiment 0
+    >>> 0 <= estimate.lower <= estimate.value <= estimate.upper <= 1
+    True
     """
     if trials is None and seconds is None:
         raise InvalidInput("give the number of trials, or the seconds to play")

@@ -65,6 +65,12 @@ class Check:
 
     ``epsilon`` is the tested point with the least slack, ``verdict`` the outcome there, after so
     many ``trials``.
+
+    >>> from simulator.analysis import Check
+    >>> from simulator.analysis.estimation import violation
+    >>> verdict = violation([1.0] * 100, epsilon=0.5, bound_delta=0.01)
+    >>> Check("ours", 0, "basic", 0.5, verdict, trials=100).violated
+    True
     """
 
     adversary: str
@@ -164,6 +170,15 @@ def verify(
     their ``likelihoods`` say what error of a declared loss would have been found.
     Raises InvalidInput if no bound can be tested, FalseLikelihood if a mechanism does not draw as
     it declares, and the errors of :func:`simulate` with the adversary's name.
+
+    >>> from simulator import Composition, verify
+    >>> from simulator.theory import bound
+    >>> bounds = [bound("basic").on(Composition.repeat("pure:0.2", 5))]
+    >>> checks = verify(
+    ...     "fixed-worst-case", "pure:0.2", 5, 100, bounds=bounds, jobs=1, progress=False
+    ... )
+    >>> [(check.bound, check.experiment, check.violated) for check in checks]
+    [('basic', 0, False), ('basic', 1, False)]
     """
     false_alarm_of(false_alarm)
     if isinstance(adversaries, str):

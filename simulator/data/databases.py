@@ -40,6 +40,11 @@ class Database:
 
     Raises :class:`InvalidInput` for a count that is not a whole number ≥ 0, for a record that
     cannot be hashed, and for a bare string (it would be split into letters).
+
+    >>> from simulator import Database
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> everyone.size, everyone.remove("alice").count_of("alice")
+    (400, 0)
     """
 
     __slots__ = ("__weakref__", "_counts", "_hash", "_size", "_step", "_text")
@@ -268,6 +273,11 @@ class Relation(ABC):
 
     A relation also bounds the change of a query in one step: its sensitivity.
     Identical databases are neighbours (Dwork and Roth 2014, definition 2.4: ‖x − y‖₁ ≤ 1).
+
+    >>> from simulator.data import ADD_REMOVE, REPLACE_ONE, Database
+    >>> one, other = Database(["alice", "bob"]), Database(["alice", "carol"])
+    >>> ADD_REMOVE.distance(one, other), REPLACE_ONE.distance(one, other)
+    (2.0, 1.0)
     """
 
     name: ClassVar[str]
@@ -345,6 +355,11 @@ class Group(Relation):
     NotApplicable.
 
     Raises :class:`InvalidInput` for a size below 1, and for a group of groups.
+
+    >>> from simulator.data import ADD_REMOVE, Database, Group
+    >>> everyone = Database({"family": 3, "others": 397})
+    >>> Group(ADD_REMOVE, 3).are_neighbours(everyone.remove("family", 3), everyone)
+    True
     """
 
     of: Relation

@@ -32,6 +32,10 @@ class Tilted:
 
     In experiment 1 ``Tilted(theta)`` tilts towards large -L. theta = -1 in one experiment is plain
     play of the other, if no loss is infinite.
+
+    >>> from simulator.analysis import Tilted
+    >>> Tilted(5.0)
+    Tilted(theta=5.0)
     """
 
     theta: float
@@ -71,6 +75,12 @@ class Steered:
     grid : int64, shape (phases, columns): the level in use in each phase of the rounds and each
         column of the signed loss so far.
     span : the losses that the columns divide evenly; beyond them the outermost columns apply.
+
+    >>> import numpy as np
+    >>> from simulator.analysis import Steered
+    >>> measure = Steered(np.array([1.0, 3.0]), np.array([[0, 1], [0, 1]]), span=(-2.0, 2.0))
+    >>> measure.levels[measure.grid].tolist()            # theta by phase and by the loss so far
+    [[1.0, 3.0], [1.0, 3.0]]
     """
 
     levels: np.ndarray
@@ -128,6 +138,10 @@ class Covering:
     With ``strata`` it is the mixture of such measures of parts of the plays, which are divided by
     their rarity, see :mod:`simulator.engine.enumerated.strata`; ``theta`` is then that of the
     first.
+
+    >>> from simulator.analysis import Covering
+    >>> Covering(theta=3.0).kind
+    'covering'
     """
 
     theta: float
@@ -182,6 +196,10 @@ class Guarded:
     beside : the measure of the other trials.
     theta : of the guard, at least 0.
     share : of the guard, in (0, 1).
+
+    >>> from simulator.analysis import Guarded, Tilted
+    >>> Guarded(Tilted(5.0), theta=1.0, share=0.1).kind
+    'guarded'
     """
 
     beside: Tilted | Steered

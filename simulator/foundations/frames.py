@@ -27,14 +27,17 @@ LIBRARIES = ("pandas", "polars", "arrays")
 ENDINGS = (".csv", ".parquet")
 """The endings of an exported table's name."""
 _ROWS = 1 << 16
+_POINTS = {"epsilons": "epsilon", "thresholds": "threshold"}
+"""Names of the columns of a band's points: those of estimates at several points."""
 
 
 class Tabular:
     """An object with columns: its data frames and its files.
 
     The columns of a dataclass are its fields that are arrays of one dimension; other classes define
-    :meth:`columns`. Two objects of one class with the same values are equal, NaN included; a
-    dataclass takes this comparison with ``eq=False``.
+    :meth:`columns`. A row has one point, so a band's ``epsilons`` are its column ``epsilon``. Two
+    objects of one class with the same values are equal, NaN included; a dataclass takes this
+    comparison with ``eq=False``.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -54,7 +57,7 @@ class Tabular:
         """Arrays of shape (rows,) by name, in the order in which they are written."""
         held = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
         return {
-            name: value
+            _POINTS.get(name, name): value
             for name, value in held.items()
             if isinstance(value, np.ndarray) and value.ndim == 1
         }

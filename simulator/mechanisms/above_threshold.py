@@ -32,6 +32,13 @@ class AboveThreshold(FiniteMechanism):
     queries when none is; as a float. epsilon-DP for any number of queries (Dwork and Roth 2014,
     Algorithm 1 and Theorem 3.23). Outcome probabilities are computed by quadrature over the
     threshold's noise, to about 1e-14.
+
+    >>> from simulator import PureDP
+    >>> from simulator.data import histogram_query
+    >>> from simulator.mechanisms import AboveThreshold
+    >>> counts = histogram_query(["tea", "coffee"])           # a stream of two queries
+    >>> AboveThreshold(counts, threshold=3.0, epsilon=0.5).guarantee()
+    PureDP(epsilon=0.5)
     """
 
     query: Query

@@ -35,6 +35,13 @@ class AdditiveNoise(ScalarMechanism):
     """A real-valued query plus noise of a shape of :mod:`.noise_mixture`.
 
     A subclass is a frozen dataclass with a ``query``; it defines ``noise`` and ``law_of_shift``.
+
+    >>> from simulator import counting_query
+    >>> from simulator.data import ADD_REMOVE
+    >>> from simulator.mechanisms import DiscreteGaussian
+    >>> law = DiscreteGaussian(counting_query("alice"), 2.0).law_of_shift(1.0, ADD_REMOVE)
+    >>> round(law.delta(0.5), 6)
+    0.054007
     """
 
     __slots__ = ()
@@ -77,6 +84,12 @@ class DiscreteGaussian(AdditiveNoise):
     ----------
     query : whole-valued, such as a count.
     sigma : > 0, in the query's units.
+
+    >>> from simulator import counting_query
+    >>> from simulator.mechanisms import DiscreteGaussian
+    >>> mechanism = DiscreteGaussian(counting_query("alice"), sigma=2.0)
+    >>> round(mechanism.worst_law().delta(0.5), 6)
+    0.054007
     """
 
     query: Query
@@ -118,6 +131,11 @@ class Staircase(AdditiveNoise):
     share : in [0, 1], the high part of each stair; 1/(1 + exp(epsilon/2)) has the least mean.
 
     Source: Geng and Viswanath 2014.
+
+    >>> from simulator import counting_query
+    >>> from simulator.mechanisms import Staircase
+    >>> Staircase(counting_query("alice"), epsilon=1.0, share=0.4).guarantee()
+    PureDP(epsilon=1.0)
     """
 
     query: Query
@@ -155,6 +173,12 @@ class TruncatedNoise(AdditiveNoise):
     kind : "gaussian" or "laplace".
     scale : > 0, the standard deviation, or the scale of Laplace noise; in the query's units.
     reach : in the query's units, beyond half of the sensitivity.
+
+    >>> from simulator import counting_query
+    >>> from simulator.mechanisms import TruncatedNoise
+    >>> mechanism = TruncatedNoise(counting_query("alice"), "laplace", scale=10.0, reach=50.0)
+    >>> round(mechanism.worst_law().infinite_mass, 6)
+    0.000357
     """
 
     query: Query

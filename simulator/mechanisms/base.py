@@ -62,6 +62,10 @@ class Scalars:
     sample_piece : ``(params, pieces, row, noise) -> answer`` draws from the piece in that row of a
         table.
     whole : whether its answers are 1 apart, so that thresholds lie between them.
+
+    >>> from simulator import Laplace
+    >>> Laplace.scalars.name, Laplace.scalars.width([0.0, 1.0])
+    ('Laplace', 6)
     """
 
     name: str
@@ -82,7 +86,17 @@ class Scalars:
 
 
 class Pair(Protocol):
-    """One mechanism on two databases: a pair of output distributions."""
+    """One mechanism on two databases: a pair of output distributions.
+
+    >>> import numpy as np
+    >>> from simulator import Database, RandomizedResponse, counting_query
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> mechanism = RandomizedResponse(counting_query("alice"), 0.2)
+    >>> pair = mechanism.pair(everyone.remove("alice"), everyone)
+    >>> answer = pair.sample(1, np.random.default_rng(0))     # in experiment 1
+    >>> round(abs(pair.loss(answer)), 6)
+    0.2
+    """
 
     def sample(self, b: int, noise: np.random.Generator) -> Any:
         """Draw the mechanism's answer on database ``b``."""
@@ -105,6 +119,11 @@ class Mechanism(ABC):
     A new mechanism defines ``guarantee``, ``sample`` and ``log_likelihood_ratio`` in plain
     Python, and plays with generator adversaries. To play compiled it derives from
     :class:`ScalarMechanism` instead.
+
+    >>> from simulator import Gaussian, counting_query
+    >>> mechanism = Gaussian(counting_query("alice"), sigma=4.0)
+    >>> mechanism.guarantee(), mechanism.has_likelihood
+    (GaussianDP(mu=0.25), True)
     """
 
     __slots__ = ()
@@ -312,6 +331,11 @@ class ScalarMechanism(PairMechanism):
 
     A subclass is a frozen dataclass with a ``query`` and one privacy parameter, whose field it
     names in ``parameter_name``; it defines ``scalars`` and ``row``.
+
+    >>> from simulator import Laplace, counting_query
+    >>> mechanism = Laplace(counting_query("alice"), 0.1)
+    >>> mechanism.parameter, mechanism.with_parameter(0.2).parameter
+    (0.1, 0.2)
     """
 
     __slots__ = ()

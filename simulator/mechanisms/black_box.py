@@ -27,6 +27,10 @@ class Raised:
     """The answer of a black box that raised an exception: the name of its type.
 
     An exception may depend on the database, so it is an answer like any other.
+
+    >>> from simulator.mechanisms import Raised
+    >>> Raised.of(ValueError("no records"))
+    raised ValueError
     """
 
     kind: str
@@ -149,6 +153,14 @@ class BlackBox(NoLikelihood):
         not reproducible.
     claimed : the guarantee to test.
     name : for messages; by default the sampler's.
+
+    >>> from simulator import PureDP
+    >>> from simulator.mechanisms import BlackBox
+    >>> def noisy_size(database, rng):
+    ...     return database.size + rng.laplace(scale=10.0)
+    >>> mechanism = BlackBox(noisy_size, PureDP(0.1))
+    >>> mechanism.guarantee(), mechanism.has_likelihood
+    (PureDP(epsilon=0.1), False)
     """
 
     sampler: Callable[..., Any]

@@ -27,6 +27,12 @@ class Concurrent(InteractiveMechanism):
     A message is ``(part, message)``. An adversary that opens the parts one by one and interleaves
     plays the same game: the loss of its view is the same. Here the search for the worst adversary
     can interleave too.
+
+    >>> from simulator import PureDP, counting_query
+    >>> from simulator.mechanisms import Concurrent, ResponseTree, randomized_response_tree
+    >>> part = ResponseTree(counting_query("alice"), randomized_response_tree([0.1]), PureDP(0.1))
+    >>> Concurrent((part, part), PureDP(0.2)).guarantee()
+    PureDP(epsilon=0.2)
     """
 
     parts: tuple[InteractiveMechanism, ...]

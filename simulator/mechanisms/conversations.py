@@ -23,6 +23,10 @@ class Handle:
 
     ``number`` counts the openings of the trial from 0. Handles of different trials may be equal;
     only the trial's own object takes messages.
+
+    >>> from simulator.mechanisms import Handle
+    >>> Handle(2).ask(("count", "alice"))
+    Ask(handle=Handle(number=2), message=('count', 'alice'))
     """
 
     number: int
@@ -40,7 +44,12 @@ class Handle:
 
 @dataclass(frozen=True, eq=False)
 class Ask:
-    """A message to an interactive mechanism that was opened in an earlier round of this trial."""
+    """A message to an interactive mechanism that was opened in an earlier round of this trial.
+
+    >>> from simulator.mechanisms import Handle
+    >>> Handle(0).ask("ask")
+    Ask(handle=Handle(number=0), message='ask')
+    """
 
     handle: Handle
     message: Any
@@ -51,6 +60,10 @@ class Update:
     """Data that arrive in a message: ``on_0`` in experiment 0, ``on_1`` in experiment 1.
 
     A mechanism that takes updates states which of them keep the two streams neighbours.
+
+    >>> from simulator.mechanisms import Update
+    >>> Update(1, 0).differs, Update(1, 1).differs
+    (True, False)
     """
 
     on_0: Any

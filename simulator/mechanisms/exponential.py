@@ -68,6 +68,13 @@ class Exponential(ScalarMechanism):
 
     The answer is the candidate's index, as a float. epsilon-DP (McSherry and Talwar 2007), and
     epsilon-bounded-range (Durfee and Rogers 2019), which implies it.
+
+    >>> from simulator import Database
+    >>> from simulator.data import counting_scores
+    >>> from simulator.mechanisms import Exponential
+    >>> best = Exponential(counting_scores(["tea", "coffee"]), epsilon=1.0)
+    >>> best.probabilities(Database({"tea": 3, "coffee": 5})).round(4).tolist()
+    [0.2689, 0.7311]
     """
 
     query: Query

@@ -135,6 +135,13 @@ class FiniteMechanism(ScalarMechanism):
 
     A subclass is a frozen dataclass with a ``query`` and an ``epsilon``; it defines
     ``probabilities``. The answer is an outcome's index, as a float.
+
+    >>> from simulator import Database, counting_query
+    >>> from simulator.mechanisms import LeakyRandomizedResponse
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> mechanism = LeakyRandomizedResponse(counting_query("alice"), epsilon=0.5, delta=1e-3)
+    >>> round(mechanism.law(everyone.remove("alice"), everyone).infinite_mass, 9)
+    0.001
     """
 
     __slots__ = ()

@@ -13,6 +13,11 @@ class Free:
     """A privacy parameter in [low, high] that a rule's move fixes.
 
     With ``Laplace(query, Free(0.01, 0.2))`` in a menu the rule chooses epsilon in every round.
+
+    >>> from simulator import Laplace, counting_query
+    >>> from simulator.mechanisms import Free
+    >>> Laplace(counting_query("alice"), Free(0.1, 0.5)).with_parameter(0.2).epsilon
+    0.2
     """
 
     low: float
@@ -32,7 +37,12 @@ def check_parameter(name: str, value: float | Free) -> None:
 
 
 def largest(value: float | Free) -> float:
-    """The largest value the parameter may take."""
+    """The largest value the parameter may take.
+
+    >>> from simulator.mechanisms import Free, largest
+    >>> largest(Free(0.1, 0.5)), largest(0.2)
+    (0.5, 0.2)
+    """
     return value.high if isinstance(value, Free) else value
 
 

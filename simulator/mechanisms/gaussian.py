@@ -153,6 +153,11 @@ class Gaussian(ScalarMechanism):
     The answer is a float, or a float64 array of the query's shape with independent noise.
     mu-GDP with mu = sensitivity/sigma (Dong, Roth, Su 2022, Theorem 2.7), which is its exact
     (epsilon, delta) curve (Balle and Wang 2018, Theorem 8).
+
+    >>> from simulator import Gaussian, counting_query
+    >>> mechanism = Gaussian(counting_query("alice"), sigma=4.0)
+    >>> mechanism.guarantee()
+    GaussianDP(mu=0.25)
     """
 
     query: Query

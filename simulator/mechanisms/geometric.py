@@ -185,6 +185,13 @@ class Geometric(ScalarMechanism):
 
     The answer is a whole number (as a float). epsilon-DP; at sensitivity 1 its privacy loss is
     that of randomized response (Ghosh, Roughgarden, Sundararajan 2009).
+
+    >>> from simulator import Database, counting_query
+    >>> from simulator.mechanisms import Geometric
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> pair = Geometric(counting_query("alice"), 0.5).pair(everyone.remove("alice"), everyone)
+    >>> [round(pair.loss(answer), 6) for answer in (-3.0, 0.0, 1.0)]
+    [0.5, 0.5, -0.5]
     """
 
     query: Query

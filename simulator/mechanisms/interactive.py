@@ -36,6 +36,13 @@ class Interactive(NoLikelihood):
     The answer to the opening is a :class:`~simulator.mechanisms.Handle`, or :class:`Raised` where
     the opener raises. Each message takes one round. Where likelihoods are known, derive from
     :class:`~simulator.mechanisms.InteractiveMechanism` instead.
+
+    >>> from simulator import PureDP
+    >>> from simulator.mechanisms import Interactive
+    >>> def opener(database, rng):
+    ...     return lambda message: database.count_of(message) + rng.laplace(scale=10.0)
+    >>> Interactive(opener, PureDP(0.1)).guarantee()
+    PureDP(epsilon=0.1)
     """
 
     opener: Callable[..., Any]

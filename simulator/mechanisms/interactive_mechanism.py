@@ -50,6 +50,15 @@ class InteractiveMechanism(PairMechanism):
     it as
     ``handle = yield database_0, database_1, mechanism`` and ``answer = yield handle.ask(message)``;
     a message takes one round.
+
+    >>> from simulator import Database, PureDP, counting_query
+    >>> from simulator.data import ADD_REMOVE
+    >>> from simulator.mechanisms import ResponseTree, randomized_response_tree
+    >>> root = randomized_response_tree([0.1, 0.2])
+    >>> tree = ResponseTree(counting_query("alice"), root, PureDP(0.3))
+    >>> state = tree.opened(Database(["bob"]), Database(["bob", "alice"]), ADD_REMOVE)
+    >>> tree.messages(state), round(tree.answers_to(state, "ask").loss(1.0), 6)
+    (('ask',), -0.1)
     """
 
     __slots__ = ()
@@ -196,5 +205,10 @@ def finite_answers(on_0: Sequence[float], on_1: Sequence[float]) -> ScalarPair:
     """The pair of a message with answers 0.0, 1.0, ..., from their probabilities on the databases.
 
     Raises InvalidInput unless these are two vectors of one length that add up to 1.
+
+    >>> from simulator.mechanisms import finite_answers
+    >>> pair = finite_answers([0.75, 0.25], [0.25, 0.75])
+    >>> [round(pair.loss(answer), 6) for answer in (0.0, 1.0)]
+    [1.098612, -1.098612]
     """
     return ScalarPair(FINITE, table_row(on_0, on_1), 0.0)

@@ -164,6 +164,12 @@ class Laplace(ScalarMechanism):
 
     The answer is a float, or a float64 array of the query's shape. epsilon-DP: Dwork, McSherry,
     Nissim, Smith 2006; Zhang 2020 (lecture 7), definition of the Laplace mechanism.
+
+    >>> from simulator import Database, Laplace, counting_query
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> pair = Laplace(counting_query("alice"), 0.1).pair(everyone.remove("alice"), everyone)
+    >>> [round(pair.loss(answer), 6) for answer in (-3.0, 0.25, 4.0)]
+    [0.1, 0.05, -0.1]
     """
 
     query: Query

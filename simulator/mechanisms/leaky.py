@@ -34,6 +34,11 @@ class LeakyRandomizedResponse(FiniteMechanism):
     The answer is one of 0 (reveals 0), 1 (says 0), 2 (says 1), 3 (reveals 1), as a float.
     (epsilon, delta)-DP, and the pair that dominates every such mechanism (Kairouz, Oh,
     Viswanath 2015, Theorem 2.2). The loss of a revealing answer is infinite.
+
+    >>> from simulator import counting_query
+    >>> from simulator.mechanisms import LeakyRandomizedResponse
+    >>> LeakyRandomizedResponse(counting_query("alice"), epsilon=0.5, delta=1e-3).guarantee()
+    ApproxDP(epsilon=0.5, delta=0.001)
     """
 
     query: Query

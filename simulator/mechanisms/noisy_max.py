@@ -35,6 +35,13 @@ class ReportNoisyMax(FiniteMechanism):
     The answer is the index, as a float. epsilon-DP (Dwork and Roth 2014, Claim 3.9; Zhang 2020,
     lecture 7). The outcome probabilities are computed by Gauss-Legendre quadrature between the
     kinks of the integrand, to about 1e-14.
+
+    >>> from simulator.data import ADD_REMOVE, histogram_query
+    >>> from simulator.mechanisms import ReportNoisyMax
+    >>> most = ReportNoisyMax(histogram_query(["tea", "coffee"]), epsilon=1.0)
+    >>> p0, p1 = most.probabilities([3, 5], [4, 5], ADD_REMOVE)
+    >>> p0.round(4).tolist(), p1.round(4).tolist()
+    ([0.1353, 0.8647], [0.2759, 0.7241])
     """
 
     query: Query

@@ -94,6 +94,14 @@ class PostProcessed(TableMechanism):
 
     Raises NotApplicable for a mechanism of another kind, InvalidInput for a function with other
     values.
+
+    >>> from simulator import Database, RandomizedResponse, counting_query
+    >>> from simulator.mechanisms import PostProcessed
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> bit = RandomizedResponse(counting_query("alice"), 0.2)
+    >>> pair = PostProcessed(bit, lambda answer: 0).pair(everyone.remove("alice"), everyone)
+    >>> pair.loss(0.0)
+    0.0
     """
 
     mechanism: ScalarMechanism
@@ -135,6 +143,14 @@ class Cells(TableMechanism):
     cuts : ascending, finite.
 
     The answer is the number of cuts below the mechanism's answer, as a float.
+
+    >>> from simulator import Database, Laplace, counting_query
+    >>> from simulator.mechanisms import Cells
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> above = Cells(Laplace(counting_query("alice"), 0.5), cuts=(0.5,))
+    >>> pair = above.pair(everyone.remove("alice"), everyone)
+    >>> [round(pair.loss(cell), 6) for cell in (0.0, 1.0)]
+    [0.449833, -0.449833]
     """
 
     mechanism: Laplace | Gaussian
@@ -178,6 +194,15 @@ class Recoded(PairMechanism):
     ----------
     mechanism : any.
     forward, back : the bijection and its inverse.
+
+    >>> from simulator import Laplace, counting_query
+    >>> from simulator.mechanisms import Recoded
+    >>> def half(answer):
+    ...     return answer / 2
+    >>> def twice(answer):
+    ...     return answer * 2
+    >>> Recoded(Laplace(counting_query("alice"), 0.1), half, twice).guarantee()
+    PureDP(epsilon=0.1)
     """
 
     mechanism: Mechanism

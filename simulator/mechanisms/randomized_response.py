@@ -84,6 +84,13 @@ class RandomizedResponse(ScalarMechanism):
 
     The answer is 0.0 or 1.0. epsilon-DP, and the dominating pair of every epsilon-DP mechanism
     (Kairouz, Oh, Viswanath 2015, Theorem 2.2); Warner 1965; Zhang 2020 (lecture 7).
+
+    >>> from simulator import Database, RandomizedResponse, counting_query
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> mechanism = RandomizedResponse(counting_query("alice"), 0.2)
+    >>> pair = mechanism.pair(everyone.remove("alice"), everyone)
+    >>> [round(pair.loss(bit), 6) for bit in (0.0, 1.0)]
+    [0.2, -0.2]
     """
 
     query: Query

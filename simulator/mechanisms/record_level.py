@@ -30,6 +30,12 @@ class RecordLevel(PairMechanism):
     Parameters
     ----------
     mechanism : with one real answer, and a query with one number as its value.
+
+    >>> from simulator import Laplace, counting_query
+    >>> from simulator.data import ADD_REMOVE, Group
+    >>> from simulator.mechanisms import RecordLevel
+    >>> RecordLevel(Laplace(counting_query("alice"), 0.125)).guarantee(Group(ADD_REMOVE, 3))
+    PureDP(epsilon=0.375)
     """
 
     mechanism: ScalarMechanism

@@ -33,6 +33,10 @@ class Node:
 
     Equal nodes are one object, so that a tree whose branches meet again is compared in no time.
     Raises InvalidInput for a message that is not hashable.
+
+    >>> from simulator.mechanisms import Node
+    >>> Node.of({"ask": ([0.75, 0.25], [0.25, 0.75])}).replies
+    (('ask', (0.75, 0.25), (0.25, 0.75), (None, None)),)
     """
 
     __slots__ = ("__weakref__", "replies")
@@ -100,6 +104,12 @@ class ResponseTree(InteractiveMechanism):
 
     The answer is an outcome's index, as a float. Vadhan and Wang 2021 (Definition 3.2) prove
     theorems on concurrent composition for trees of this kind with randomized response.
+
+    >>> from simulator import PureDP, counting_query
+    >>> from simulator.mechanisms import ResponseTree, randomized_response_tree
+    >>> root = randomized_response_tree([0.1, 0.2])
+    >>> ResponseTree(counting_query("alice"), root, PureDP(0.3)).guarantee()
+    PureDP(epsilon=0.3)
     """
 
     query: Query
@@ -154,6 +164,11 @@ def randomized_response_tree(epsilons: Sequence[float]) -> Node:
     """Randomized response to one message ("ask") after the other, with these epsilons.
 
     The whole conversation is (sum of epsilons)-DP.
+
+    >>> from simulator.mechanisms import randomized_response_tree
+    >>> (message, on_0, on_1, after), = randomized_response_tree([0.1, 0.2]).replies
+    >>> message, [round(p, 6) for p in on_0], [round(p, 6) for p in on_1]
+    ('ask', [0.524979, 0.475021], [0.475021, 0.524979])
     """
     node: Node | None = None
     for epsilon in reversed(epsilons):

@@ -208,6 +208,12 @@ class PoissonSubsampled(_Sampled):
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 8; see
     :class:`simulator.theory.PoissonSubsampledLaw`.
+
+    >>> from simulator import Laplace, counting_query
+    >>> from simulator.mechanisms import PoissonSubsampled
+    >>> mechanism = PoissonSubsampled(Laplace(counting_query("alice"), 1.0), rate=0.1)
+    >>> round(mechanism.guarantee().pure_epsilon, 6)
+    0.158565
     """
 
     mechanism: ScalarMechanism
@@ -272,6 +278,14 @@ class SampledWithoutReplacement(_Sampled):
         ``clipped_mean(..., at_least=size)``, whose sensitivity is that of a sample of this size.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 9, under replace-one.
+
+    >>> from simulator import Laplace, counting_query
+    >>> from simulator.data import REPLACE_ONE
+    >>> from simulator.mechanisms import SampledWithoutReplacement
+    >>> count = Laplace(counting_query("alice"), 1.0)
+    >>> sampled = SampledWithoutReplacement(count, size=10, population=100)
+    >>> round(sampled.guarantee(REPLACE_ONE).pure_epsilon, 6)
+    0.158565
     """
 
     mechanism: ScalarMechanism

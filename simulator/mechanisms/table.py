@@ -31,6 +31,12 @@ class Table(FiniteMechanism):
 
     The guarantee is the (epsilon, delta) that the table has: epsilon the largest finite loss in
     either direction, delta the largest probability of an answer that reveals the bit.
+
+    >>> from simulator import Database, counting_query
+    >>> from simulator.mechanisms import Table
+    >>> table = Table(counting_query("alice"), on_0=(0.75, 0.25), on_1=(0.25, 0.75))
+    >>> round(table.guarantee().pure_epsilon, 6)
+    1.098612
     """
 
     query: Query

@@ -2,10 +2,8 @@ from .lost import (
     ClusterLost as ClusterLost,
     WorkerLost as WorkerLost,
 )
-from .merging import (
-    Merged as Merged,
-    merge_folders as merge_folders,
-)
+from .merged import Merged as Merged
+from .merging import merge_folders as merge_folders
 from .partial_runs import (
     StoredPart as StoredPart,
     simulate_part as simulate_part,

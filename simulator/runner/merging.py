@@ -20,6 +20,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import folder_path
 from simulator.identity.anatomy import BY_HASH
 from simulator.runner.memory import available_bytes
+from simulator.runner.merged import Merged, Stretch
 from simulator.runner.store import RunStore
 from simulator.runner.store.assembly import assemble, require_new
 from simulator.runner.store.cover import Cover
@@ -27,56 +28,11 @@ from simulator.runner.store.log import Block
 from simulator.runner.store.manifest import Manifest, differences_between, read_manifest
 from simulator.runner.store.provenance import DRAWS_DEPEND_ON
 
-Stretch = tuple[int, int]
-"""Blocks [start, stop)."""
-
 _VIEWS = ("trials", "coins", "answers")
 """The arrays of the views of a block."""
 _NO_FOLDER = -1
 BYTES_OF_A_BLOCK = 2 * (8 + 8 + 1)
 """The memory per block: for both experiments a digest, the number of its folder and a flag."""
-
-
-@dataclass(frozen=True)
-class Merged:
-    """The result of :func:`merge_folders`.
-
-    Attributes
-    ----------
-    folder : the new folder.
-    blocks : the number of blocks of each experiment of the run.
-    missing : {experiment: stretches [start, stop) of blocks that are in no folder}.
-    overlapping : how many blocks were in more than one folder, with equal bits.
-    notices : lines on damage, and on differences in how the folders were made.
-    """
-
-    folder: Path
-    blocks: int
-    missing: Mapping[int, tuple[Stretch, ...]]
-    overlapping: int
-    notices: tuple[str, ...] = ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether no block is missing."""
-        return not any(self.missing.values())
-
-    @property
-    def stored(self) -> int:
-        """The number of blocks in the folder, of both experiments together."""
-        gaps = sum(stop - start for each in self.missing.values() for start, stop in each)
-        return 2 * self.blocks - gaps
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields as plain values, for JSON."""
-        return {
-            "folder": str(self.folder),
-            "blocks_per_experiment": self.blocks,
-            "stored": self.stored,
-            "missing": {str(b): [list(gap) for gap in gaps] for b, gaps in self.missing.items()},
-            "overlapping": self.overlapping,
-            "notices": list(self.notices),
-        }
 
 
 def merge_folders(
@@ -102,6 +58,20 @@ def merge_folders(
     InvalidInput : a folder has another specification or version, or cannot be read; a block
         differs between two folders; there is no block; ``out`` exists, is in one of the folders,
         or cannot be written.
+
+    >>> import tempfile
+    >>> from simulator import PureDP
+    >>> from simulator.adversaries import make
+    >>> from simulator.runner import merge_folders, simulate_part
+    >>> family = PureDP(0.2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in ("1/2", "2/2"):
+    ...         _ = simulate_part(
+    ...             make("fixed-worst-case", family, 5), family, 5, 100,
+    ...             part=part, out=f"{folder}/{part[0]}", jobs=1, progress=False,
+    ...         )
+    ...     merge_folders([f"{folder}/1", f"{folder}/2"], f"{folder}/all").complete
+    True
     """
     if isinstance(folders, str | bytes | PathLike) or not isinstance(folders, Iterable):
         raise InvalidInput(f"folders must be a list of folders, not {folders!r:.80}")

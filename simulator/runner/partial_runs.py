@@ -84,6 +84,19 @@ class StoredPart:
     blocks : the blocks of this part, in each experiment.
     total : the number of blocks of all parts, in each experiment.
     trials : the trials of this part, in each experiment.
+
+    >>> import tempfile
+    >>> from simulator import PureDP
+    >>> from simulator.adversaries import make
+    >>> from simulator.runner import simulate_part
+    >>> family = PureDP(0.2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     part = simulate_part(
+    ...         make("fixed-worst-case", family, 5), family, 5, 100,
+    ...         part="2/2", out=f"{folder}/2", jobs=1, progress=False,
+    ...     )
+    >>> str(part.part), part.blocks, part.trials
+    ('2/2', range(0, 1), 100)
     """
 
     part: Part
@@ -136,6 +149,19 @@ def simulate_part(
     Raises
     ------
     InvalidInput, Breach, WorkerLost, ClusterLost : as :func:`simulate`.
+
+    >>> import tempfile
+    >>> from simulator import PureDP
+    >>> from simulator.adversaries import make
+    >>> from simulator.runner import simulate_part
+    >>> family = PureDP(0.2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     part = simulate_part(
+    ...         make("fixed-worst-case", family, 5), family, 5, 100,
+    ...         part="2/2", out=f"{folder}/2", jobs=1, progress=False,
+    ...     )
+    >>> part.trials, part.total
+    (100, 1)
     """
     if isinstance(part, str):
         chosen = Part.of(part)

@@ -76,6 +76,11 @@ def collect(
     Raises
     ------
     InvalidInput : a parameter or a task is invalid, or the file is of another program.
+
+    >>> from simulator.studies import collect, grid
+    >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
+    >>> [round(point.value, 6) for point in collect(tasks, jobs=1)]
+    [1.0, 2.0]
     """
     rule = StoppingRule(trials, width, hits, confidence, decide)
     checked_jobs(jobs)

@@ -32,6 +32,12 @@ class Comparison:
     compared : the number of quantities in both.
     only_one, only_other : points about quantities that the other study lacks.
     false_alarm : the sum, over the compared pairs, of the probabilities that an end misses.
+
+    >>> from simulator.studies import collect, compare, grid
+    >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
+    >>> points = list(collect(tasks, jobs=1))
+    >>> compare(points, points).compared
+    2
     """
 
     moved: tuple[Difference, ...]
@@ -50,6 +56,11 @@ def compare(one: Iterable[Point], other: Iterable[Point]) -> Comparison:
     without a common number mean that the truths differ: where they are equal that happens with
     probability 2e-6 at most. The union bound over the table needs no independence. Two values of
     one bound differ where they are not equal up to rounding.
+
+    >>> from simulator.studies import collect, compare, grid
+    >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
+    >>> compare(list(collect(tasks, jobs=1)), list(collect(tasks, jobs=1))).moved
+    ()
     """
     first, second = _by_game(one), _by_game(other)
     both = [pair for game in first if game in second for pair in _pairs(first[game], second[game])]

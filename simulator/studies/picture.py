@@ -35,7 +35,12 @@ _NAMES |= {"tail": r"$\Pr[L > \varepsilon]$", "mean": "mean loss", "variance": "
 
 
 class Growth(NamedTuple):
-    """The exponent of a power law through some points, and its 95% interval."""
+    """The exponent of a power law through some points, and its 95% interval.
+
+    >>> from simulator.studies import Growth
+    >>> print(Growth(0.52, 0.49, 0.55))
+    $k^{0.52}$ [0.49, 0.55]
+    """
 
     exponent: float
     lower: float
@@ -50,15 +55,21 @@ def growth(points: Sequence[Point]) -> Growth | None:
 
     Least squares on logarithms; the interval is that of a linear regression with normal errors
     (Student's t), so it holds where the values follow a power law.
+
+    >>> from simulator.studies import collect, grid, growth
+    >>> tasks = grid(None, "pure:0.1", [10, 20, 40], "bound:basic epsilon(delta=1e-6)")
+    >>> round(growth(list(collect(tasks, jobs=1))).exponent, 6)
+    1.0
     """
-    from scipy.stats import linregress, t
+    from scipy.special import stdtrit
 
     seen = [p for p in points if p.value > 0.0 and math.isfinite(p.value)]
     if len({p.rounds for p in seen}) < 3:
         return None
-    fit = linregress(np.log([p.rounds for p in seen]), np.log([p.value for p in seen]))
-    reach = float(t.ppf(0.975, len(seen) - 2) * fit.stderr)
-    return Growth(float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach)
+    logarithms = np.log([p.rounds for p in seen]), np.log([p.value for p in seen])
+    (slope, _), covariance = np.polyfit(*logarithms, 1, cov=True)
+    reach = float(stdtrit(len(seen) - 2, 0.975)) * math.sqrt(covariance[0, 0])
+    return Growth(float(slope), float(slope) - reach, float(slope) + reach)
 
 
 def picture(
@@ -88,6 +99,12 @@ def picture(
     labels : other names of values of ``hue`` in the legend.
 
     Raises InvalidInput where there is nothing to draw, and for a label of no series.
+
+    >>> from simulator.studies import collect, grid, picture
+    >>> tasks = grid(None, "pure:0.1", [10, 20, 40], "bound:basic epsilon(delta=1e-6)")
+    >>> figure = picture(list(collect(tasks, jobs=1)))
+    >>> figure.axes[0].get_xlabel()
+    'rounds $k$'
     """
     if x not in ALONG or hue not in COLUMNS:
         raise InvalidInput(

@@ -40,6 +40,11 @@ class Point:
     program : the versions that numbers depend on, as a digest.
     metadata : JSON.
     error : what went wrong, or why there is no estimate.
+
+    >>> from simulator.studies import Task, collect
+    >>> point, = collect([Task(None, "pure:0.1", 10, ["bound:basic epsilon(delta=1e-6)"])], jobs=1)
+    >>> point.rounds, round(point.value, 6), point.method
+    (10, 1.0, 'upper')
     """
 
     task: str

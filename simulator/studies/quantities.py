@@ -38,6 +38,10 @@ class Quantity:
         ``worst`` for the worst adversary of the family, by search; ``bound`` by a theorem on the
         family.
     name : of a ``bound``, empty for each that applies; the method of ``rare``, empty for ``auto``.
+
+    >>> from simulator.studies import Quantity
+    >>> Quantity.parse("bound:basic epsilon(delta=1e-6)")
+    Quantity(kind='epsilon', at=1e-06, source='bound', name='basic')
     """
 
     kind: str

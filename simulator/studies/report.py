@@ -35,6 +35,11 @@ def report(
 
     While ``progress`` has not ended, the page says how far the study is, and reloads itself.
     Raises InvalidInput for a point without a known quantity.
+
+    >>> from simulator.studies import collect, grid, report
+    >>> tasks = grid(None, "pure:0.1", [10, 20], "bound:basic epsilon(delta=1e-6)")
+    >>> "<table" in report(collect(tasks, jobs=1), title="Basic composition")
+    True
     """
     listed = list(points)
     running = progress is not None and not progress.ended

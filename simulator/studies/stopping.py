@@ -45,6 +45,10 @@ class StoppingRule:
         adversaries, ``bounds`` where it is on one side of each bound that the task has; see
         :mod:`simulator.studies.deciding`.
     confidence : of each interval.
+
+    >>> from simulator.studies import StoppingRule
+    >>> StoppingRule(trials=10_000, width=0.1).width
+    0.1
     """
 
     trials: int = 100_000

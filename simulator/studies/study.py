@@ -24,6 +24,12 @@ class Study(Tabular, Sequence[Point]):
     """Points of a study, each about another quantity; an immutable sequence.
 
     ``study.columns()``, ``to_frame()`` and ``to_csv()`` have one row per point.
+
+    >>> from simulator.studies import Study, collect, grid
+    >>> tasks = grid(None, ["pure:0.1", "pure:0.2"], 10, "bound:basic epsilon(delta=1e-6)")
+    >>> study = Study(tuple(collect(tasks, jobs=1)))
+    >>> len(study), len(study.filter(family="pure:0.1"))
+    (2, 1)
     """
 
     points: tuple[Point, ...]

@@ -38,6 +38,11 @@ class Task:
     metadata : what the reader wants to know, kept with the results; no part of the identity.
 
     Raises InvalidInput where one of them is invalid; the adversary is looked up when it is used.
+
+    >>> from simulator.studies import Task
+    >>> task = Task("fixed-worst-case", "pure:0.1", 10, ["epsilon(delta=1e-6)", "mean()"])
+    >>> task.label, [str(quantity) for quantity in task.quantities]
+    ('fixed-worst-case', ['epsilon(delta=1e-06)', 'mean()'])
     """
 
     adversary: Adversary | None
@@ -136,6 +141,10 @@ def grid(
     """Every combination of adversaries, families and rounds as a task.
 
     A text or a number stands for a list with it alone; ``others`` are as for :class:`Task`.
+
+    >>> from simulator.studies import grid
+    >>> len(grid("fixed-worst-case", ["pure:0.1", "pure:0.2"], [10, 100, 1000], "tail(epsilon=1)"))
+    6
     """
     return [
         Task(adversary, family, k, quantities, **others)

@@ -28,6 +28,12 @@ class Snapshot:
     limit : seconds from now after which no look begins, infinite without a limit.
     ended : whether no look follows.
     points : what is known, in the order of the tasks.
+
+    >>> from simulator.studies import Task, collect
+    >>> task, seen = Task(None, "pure:0.1", 10, ["bound:basic epsilon(delta=1e-6)"]), []
+    >>> points = list(collect([task], jobs=1, watch=seen.append))
+    >>> [snapshot.counts for snapshot in seen][-1]
+    '1 of 1 quantity done'
     """
 
     quantities: int

@@ -34,6 +34,11 @@ class Bracket:
     ``lower, upper = bracket`` unpacks the ends. ``bracket < 2.0``, and ``<=``, ``>``, ``>=`` with a
     number or a bracket, compare the exact values where the ends decide, and raise NotApplicable
     where they do not. Two brackets are equal where their ends and values are.
+
+    >>> from simulator.theory import Bracket
+    >>> exact = Bracket(0.25, 0.5)
+    >>> exact.midpoint, exact.width, 0.3 in exact, exact.meet(Bracket(0.4, 0.75))
+    (0.375, 0.25, True, Bracket(lower=0.4, upper=0.5, value=0.5))
     """
 
     lower: float

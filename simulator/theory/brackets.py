@@ -9,7 +9,14 @@ from simulator.theory.bracket import Bracket
 
 
 class Brackets(Series[Bracket]):
-    """One bracket for each of several points: ``value``, ``lower`` and ``upper`` are arrays."""
+    """One bracket for each of several points: ``value``, ``lower`` and ``upper`` are arrays.
+
+    >>> from simulator import Composition, PureDP
+    >>> from simulator.theory import bound
+    >>> answers = bound("basic").on(Composition.repeat(PureDP(0.25), 4)).delta([0.5, 1.0])
+    >>> (answers.upper >= answers.lower).tolist()
+    [True, True]
+    """
 
     _noun = "bracket"
 

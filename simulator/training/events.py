@@ -40,6 +40,12 @@ class RandomAllocationEvent(EventTree):
     Source: Feldman and Shenfeld 2025, "Privacy amplification by random allocation", for the pair
     and the reduction of k of t; Feldman and Shenfeld 2026, "Efficient Privacy Loss Accounting for
     Subsampling and Random Allocation", for blocks of two sizes.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian
+    >>> from simulator.training import RandomAllocationEvent
+    >>> round(Account(RandomAllocationEvent(gaussian(2.0), steps=2)).delta(0.25).upper, 6)
+    0.059804
     """
 
     event: EventTree

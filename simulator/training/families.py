@@ -35,6 +35,10 @@ class RandomAllocationDP(Guarantee):
     most the largest of its parts.
 
     Source: Feldman and Shenfeld 2025, see :class:`simulator.theory.events.RandomAllocationEvent`.
+
+    >>> from simulator.training import RandomAllocationDP
+    >>> str(RandomAllocationDP(sigma=2.0, steps=8))
+    'random-allocation:2.0,8.0,1.0'
     """
 
     sigma: float
@@ -110,6 +114,10 @@ class BallsInBinsDP(Guarantee):
     Theorem 2.1). ``hockey_stick`` is an upper bound: with independent noise a certified end, of one
     of ``bins`` steps with the noise of a whole bin; with correlated noise that of the longest bin,
     were it public.
+
+    >>> from simulator.training import BallsInBinsDP
+    >>> str(BallsInBinsDP(sigma=2.0, bins=4, epochs=2))
+    'balls-in-bins:2.0,4.0,2.0,1.0'
     """
 
     sigma: float

@@ -79,6 +79,12 @@ class LogisticGradient:
     weights : d finite numbers. A record is a tuple of d features and a label; see
         :func:`labelled_rows`.
     clip : > 0, the largest L2 norm of a record's gradient.
+
+    >>> from simulator import Database
+    >>> from simulator.training import LogisticGradient
+    >>> gradient = LogisticGradient((0.0, 0.0), clip=1.0)
+    >>> gradient(Database([(0.6, 0.8, 1.0), (3.0, 4.0, 0.0)])).round(6).tolist()
+    [0.3, 0.4]
     """
 
     weights: tuple[float, ...]

@@ -58,6 +58,15 @@ class WorstConversation:
     epsilon : where delta is taken.
     delta : its ends: the exact value up to round-off.
     points : how many points (state, loss so far) were visited.
+
+    >>> from simulator import Database, PureDP, counting_query
+    >>> from simulator.mechanisms import ResponseTree, randomized_response_tree
+    >>> from simulator.worst import worst_conversation
+    >>> root = randomized_response_tree([0.1, 0.2])
+    >>> tree = ResponseTree(counting_query("alice"), root, PureDP(0.3))
+    >>> found = worst_conversation(tree, Database(), Database(["alice"]), epsilon=0.0)
+    >>> round(found.delta.upper, 6)
+    0.099668
     """
 
     mechanism: InteractiveMechanism
@@ -126,6 +135,15 @@ def worst_conversation(
     ------
     InvalidInput : the mechanism's states are not hashable, or may be altered.
     NotApplicable : messages or answers are not finitely many, or the game is too large.
+
+    >>> from simulator import Database, PureDP, counting_query
+    >>> from simulator.mechanisms import ResponseTree, randomized_response_tree
+    >>> from simulator.worst import worst_conversation
+    >>> root = randomized_response_tree([0.1, 0.2])
+    >>> tree = ResponseTree(counting_query("alice"), root, PureDP(0.3))
+    >>> found = worst_conversation(tree, Database(), Database(["alice"]), epsilon=0.0)
+    >>> found.longest, round(found.delta.upper, 6)
+    (2, 0.099668)
     """
     finite("epsilon", epsilon)
     if experiment not in (0, 1):

@@ -40,6 +40,15 @@ def dominating_law(
     ------
     InvalidInput : ``epsilons`` are empty or not finite.
     NotApplicable : see :func:`~simulator.worst.worst_conversation`.
+
+    >>> from simulator import Database, PureDP, counting_query
+    >>> from simulator.mechanisms import ResponseTree, randomized_response_tree
+    >>> from simulator.worst import dominating_law
+    >>> root = randomized_response_tree([0.1, 0.2])
+    >>> tree = ResponseTree(counting_query("alice"), root, PureDP(0.3))
+    >>> law = dominating_law(tree, Database(), Database(["alice"]), epsilons=[0.0, 0.1, 0.2])
+    >>> round(law.delta(0.1), 6)
+    0.052324
     """
     points = sorted({finite("epsilon", epsilon) for epsilon in epsilons})
     if not points:

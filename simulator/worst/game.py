@@ -39,6 +39,11 @@ class Game:
         (:class:`~simulator.worst.own_filter.OwnFilter`); None for no filter.
     experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
     relation : when two databases are neighbours.
+
+    >>> from simulator.worst import Game
+    >>> game = Game("randomized-response:0.2", rounds=5)
+    >>> game.exact_step, len(game.menu)
+    (0.2, 1)
     """
 
     menu: tuple[Entry, ...]

@@ -85,6 +85,11 @@ class LeastOdometer(ShownByFacts):
     exact : the exact epsilon of the play with most rounds of the largest epsilon.
     at_once : the worst adversary of the exact epsilons themselves; its ratio is what a stopping
         time costs in delta.
+
+    >>> from simulator.worst import least_odometer
+    >>> found = least_odometer([0.5], rounds=3, delta=0.05)
+    >>> print(found.factor)
+    between 1 and 1
     """
 
     factor: Bracket
@@ -130,6 +135,11 @@ def least_odometer(
 
     Raises NotApplicable where no factor up to 64 is sound, or where the rounds can be spent in too
     many ways.
+
+    >>> from simulator.worst import least_odometer
+    >>> found = least_odometer([0.5], rounds=3, delta=0.05)
+    >>> round(found.exact, 4), found.factor.upper >= 1
+    (1.2677, True)
     """
     delta, rounds = open_probability("delta", delta), whole("rounds", rounds)
     if not 1 <= len(epsilons) <= 2:

@@ -53,7 +53,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Entry(ABC):
-    """One line of a menu."""
+    """One line of a menu.
+
+    >>> from simulator.worst import entries
+    >>> entry, = entries("laplace:0.2")
+    >>> entry.name, entry.guarantee, entry.exact
+    ('laplace:0.2', PureDP(epsilon=0.2), False)
+    """
 
     name: str
 

@@ -189,7 +189,12 @@ def _makes(name: str) -> bool:
 
 
 def parse_menu(text: str) -> tuple[Entry, ...]:
-    """The entries of a text, separated by commas."""
+    """The entries of a text, separated by commas.
+
+    >>> from simulator.worst import parse_menu
+    >>> [str(entry.guarantee) for entry in parse_menu("laplace:0.2,gaussian:4")]
+    ['pure:0.2', 'gdp:0.25']
+    """
     return tuple(parse_entry(word) for word in grammar.split(text))
 
 
@@ -198,6 +203,10 @@ def parse_family(text: str) -> tuple[Entry, ...]:
 
     That is one pair, or both directions of the Gaussian on a Poisson sample. Raises NotApplicable
     for a family that has none.
+
+    >>> from simulator.worst import parse_family
+    >>> [entry.name for entry in parse_family("pure:0.2")]
+    ['randomized-response:0.2']
     """
     family = parse_guarantee(text)
     if isinstance(family, PureDP):
@@ -270,7 +279,12 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
 
 
 def entries(menu: str | Iterable[Any], relation: Relation = ADD_REMOVE) -> tuple[Entry, ...]:
-    """Return the menu of a text or a sequence; raises InvalidInput for an empty one."""
+    """Return the menu of a text or a sequence; raises InvalidInput for an empty one.
+
+    >>> from simulator.worst import entries
+    >>> [entry.name for entry in entries("laplace:0.2,randomized-response:0.1")]
+    ['laplace:0.2', 'randomized-response:0.1']
+    """
     items: Sequence[Any] = parse_menu(menu) if isinstance(menu, str) else listed("menu", menu)
     if not items:
         raise InvalidInput("the menu is empty; name at least one mechanism")

@@ -57,6 +57,12 @@ class WorstOdometer:
     announced : the delta that the odometer announces.
     tolerance, seconds, stopped : as of :class:`~simulator.worst.search.WorstCase`.
     policy : one that attains the lower end; it stops by playing no further round.
+
+    >>> from simulator.theory import MixtureOdometer
+    >>> from simulator.worst import worst_odometer
+    >>> found = worst_odometer("randomized-response:0.5", MixtureOdometer(0.05), 3)
+    >>> found.delta.upper <= found.announced
+    True
     """
 
     delta: Bracket
@@ -108,6 +114,12 @@ def worst_odometer(
     Raises
     ------
     NotApplicable : a free parameter, too many states, or an announced delta that changes.
+
+    >>> from simulator.theory import MixtureOdometer
+    >>> from simulator.worst import worst_odometer
+    >>> found = worst_odometer("randomized-response:0.5", MixtureOdometer(0.05), 3)
+    >>> found.announced, found.delta.upper <= found.announced
+    (0.05, True)
     """
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
     game = Game(entries(menu, relation), whole("rounds", rounds), None, experiment, relation)

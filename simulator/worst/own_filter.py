@@ -36,6 +36,17 @@ class OwnFilter(Protocol):
 
     Optional attributes ``epsilon`` and ``delta`` are the promise: the filter is sound where no
     adversary gets more than ``delta`` at ``epsilon``. ``delta`` is 0 where it is left out.
+
+    >>> from simulator.worst import OwnFilter, worst_case
+    >>> class AtMostThree:
+    ...     initial = 0
+    ...     def admit(self, state, guarantee):
+    ...         return state < 3, state + 1
+    >>> isinstance(AtMostThree(), OwnFilter)
+    True
+    >>> worst = worst_case("randomized-response:0.5", epsilon=1.0, filter=AtMostThree())
+    >>> round(worst.delta.upper, 4)
+    0.0949
     """
 
     @property

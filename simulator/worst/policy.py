@@ -145,6 +145,11 @@ class Policy(PolicyTable):
     ----------
     menu, labels : the challenges and their names, shape (options,).
     relation, experiment : of the search.
+
+    >>> from simulator.worst import worst_case
+    >>> policy = worst_case("randomized-response:0.5", epsilon=1.0, rounds=3).policy
+    >>> policy.rounds, policy.labels
+    (3, ('randomized-response:0.5',))
     """
 
     menu: tuple[Challenge, ...]

@@ -41,6 +41,12 @@ class WorstRealised:
     promised : the filter's delta.
     states : how many (state, loss, round) were visited.
     adversary : a generator adversary that attains the lower end.
+
+    >>> from simulator.theory import RealisedFilter
+    >>> from simulator.worst import worst_realised
+    >>> found = worst_realised("randomized-response:0.5", RealisedFilter(1.0, 0.01), 3, epsilon=1.0)
+    >>> found.delta.upper <= found.promised
+    True
     """
 
     delta: Bracket
@@ -76,6 +82,12 @@ def worst_realised(
     Raises
     ------
     NotApplicable : a loss that is not finitely valued, or too many states.
+
+    >>> from simulator.theory import RealisedFilter
+    >>> from simulator.worst import worst_realised
+    >>> found = worst_realised("randomized-response:0.5", RealisedFilter(1.0, 0.01), 3, epsilon=1.0)
+    >>> found.promised, found.delta.upper <= found.promised
+    (0.01, True)
     """
     rounds = whole("rounds", rounds)
     if rounds > MOST_ROUNDS:

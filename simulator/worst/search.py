@@ -47,6 +47,11 @@ class WorstCase(ShownByFacts):
     stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where only rounding
         separates the ends.
     last : the pass with the largest lower end, which belongs to a policy.
+
+    >>> from simulator.worst import worst_case
+    >>> worst = worst_case("randomized-response:0.5", epsilon=1.0, rounds=3)
+    >>> round(worst.delta.lower, 4), round(worst.delta.upper, 4)
+    (0.0949, 0.0949)
     """
 
     game: Game
@@ -209,6 +214,11 @@ def worst_case(
     InvalidInput : a number out of its range, or nothing that ends the game.
     NotApplicable : a mechanism without a law, a filter that cannot account for one, or a game that
         does not fit into memory.
+
+    >>> from simulator.worst import worst_case
+    >>> worst = worst_case("randomized-response:0.5", epsilon=1.0, rounds=3)
+    >>> round(worst.delta.upper, 4)
+    0.0949
     """
     epsilon = nonnegative("epsilon", finite("epsilon", epsilon))
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
@@ -246,6 +256,10 @@ def worst_case_of_family(family: str, *, epsilon: float, **options: Any) -> Wors
     """The worst case over a family, as ``pure:0.2``: :func:`worst_case` of its dominating pairs.
 
     Raises NotApplicable for a family that has none.
+
+    >>> from simulator.worst import worst_case_of_family
+    >>> round(worst_case_of_family("pure:0.5", epsilon=1.0, rounds=3).delta.upper, 4)
+    0.0949
     """
     return worst_case(parse_family(family), epsilon=epsilon, **options)
 

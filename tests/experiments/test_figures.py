@@ -33,6 +33,7 @@ from simulator.theory import (
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
+    "one_trial": {"rounds": 5},
     "odometers": {"rounds": 32, "places": 6, "ends": [16, 32]},
     "tails": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "divergence": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
@@ -126,6 +127,25 @@ def test_committed_data_are_of_the_present_specification_and_can_be_drawn(name):
     stored = json.loads(stages.data_path(name).read_text(encoding="utf-8"))
     assert stored["specification"] == json.loads(json.dumps(script.SPECIFICATION))
     assert script.draw(stages.drawable(stored, table(name))).axes
+
+
+def test_one_trial_is_that_of_the_readme_round_by_round():
+    """The README's own generator makes the same choices, and the loss is Laplace's by hand."""
+    readme = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+    program = {"__name__": "readme"}
+    exec(readme.split("```python")[1].split("```")[0], program)
+    data = committed("one_trial")
+    for trial in data["experiments"]:
+        adversary, loss = program["press_when_ahead"](coins=None), 0.0
+        challenge = next(adversary)
+        for answer, epsilon, so_far in zip(trial["answers"], trial["epsilons"], trial["losses"]):
+            assert challenge[2].epsilon == epsilon
+            loss += epsilon * (abs(answer - 1.0) - abs(answer))
+            assert so_far == pytest.approx(loss, abs=1e-8)
+            challenge = adversary.send(answer)
+    # the same noise: Alice alone moves the first answer
+    first = [trial["answers"][0] for trial in data["experiments"]]
+    assert first[1] - first[0] == pytest.approx(1.0, abs=1e-8)
 
 
 def test_measured_tails_hold_the_binomial_and_stay_below_azuma():

@@ -38,6 +38,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_mean
+from simulator.analysis.estimation.wealth import ABOVE, BELOW, CAP, Wealth
 from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.engine.outcomes.samples import Floats, error_level, unit_interval_sample
 from simulator.foundations.roots import crossing
@@ -45,20 +46,11 @@ from simulator.foundations.validation import open_probability
 
 METHOD = "betting"
 
-ABOVE = 1
-"""Bets that the mean is above the candidate, for the lower limit."""
-BELOW = -1
-"""Bets that the mean is below the candidate, for the upper limit."""
-
-_CAP = 0.99
-"""The largest share of the wealth in one bet."""
 _PRIOR = 0.25
 """A prior observation: the largest variance of a [0, 1] variable."""
 _LARGEST_LOG = 50.0
 """The largest logarithm of what one hit multiplies wealth by."""
 _NEARLY = 1.0 - 1e-12
-_CHUNK = 16
-"""Factors that are multiplied before a logarithm is taken, within the range of floats."""
 _AIMED = 0.97
 """The part of the error that bets aim at, as wealth only approaches its aim before the end."""
 _PILOT = 8
@@ -214,7 +206,7 @@ class Course:
         trials, fork = self.starts[-1], self.fork
         room = np.maximum(means if side == ABOVE else 1.0 - means, 1e-300)
         for epoch, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:])):
-            here = np.minimum(sizes[:-1, epoch], _CAP / room)
+            here = np.minimum(sizes[:-1, epoch], CAP / room)
             if fork is not None and epoch >= fork:
                 quantile = scipy.special.ndtri_exp(
                     np.minimum(math.log(_AIMED * self.alpha) + log_wealth, -1e-12)
@@ -225,7 +217,7 @@ class Course:
                 variance = variance * (means + least) / (past[0, :, epoch] / start + least)
                 root = np.sqrt(float(trials - start) * variance) / hit
                 chosen = (bet_above if side == ABOVE else bet_below)(root, quantile) / hit
-                here = np.where(done, 0.0, np.minimum(chosen, _CAP / room))
+                here = np.where(done, 0.0, np.minimum(chosen, CAP / room))
                 sizes[:-1, epoch] = here
             log_wealth += _least_gain(side * here, means, float(end - start), sums[:, :, epoch])
             done |= log_wealth >= -math.log(self.alpha)
@@ -274,53 +266,27 @@ def bets_on_mean(sample: Points, alpha: float, side: int, begin: int = 0) -> Bet
     return course.bets(side, ends, ends, sums[:, None, :])
 
 
-class Wealth:
-    """Log-wealth of bets on one sample, as a function of the candidate mean.
-
-    ``sample`` is nonnegative; values above 1 are meaningful for the side ABOVE only, whose wealth
-    stays nonnegative whatever the sample's upper bound.
-    """
-
-    def __init__(self, sample: Points, starts: NDArray[np.intp]) -> None:
-        positive = sample.values > 0.0
-        before = np.concatenate(([0], np.cumsum(positive)))[sample.place_of(starts)]
-        hits_in = np.diff(before)
-        self._hits = sample.values[positive]
-        self._epoch = np.repeat(np.arange(hits_in.size), hits_in)
-        self._counts = None if sample.counts is None else sample.counts[positive]
-        multiplicity = np.bincount(self._epoch, self._counts, minlength=hits_in.size)
-        self._zeros = np.maximum(np.diff(starts) - multiplicity, 0.0)
-        in_range = self._hits.size == 0 or self._hits.max() <= 1.0
-        chunks = np.arange(0, self._hits.size, _CHUNK if in_range else 1)
-        self._chunks = np.unique(np.concatenate((chunks, before[:-1][hits_in > 0])))
-        self._chunk_epoch = self._epoch[self._chunks]
-
-    def log_peak(self, candidate: float, side: int, sizes: Floats) -> float:
-        """Largest log-wealth at the end of an epoch, betting against ``candidate``."""
-        room = candidate if side == ABOVE else 1.0 - candidate
-        cap = _CAP / room if room > 0.0 else np.inf
-        bets = side * np.minimum(sizes, cap)
-        gains = self._zeros * np.log1p(-bets * candidate)
-        if self._counts is not None:
-            logarithms = self._counts * np.log1p(bets[self._epoch] * (self._hits - candidate))
-            gains = gains + np.bincount(self._epoch, logarithms, minlength=gains.size)
-        elif self._hits.size:
-            factors = 1.0 + bets[self._epoch] * (self._hits - candidate)
-            logarithms = np.log(np.multiply.reduceat(factors, self._chunks))
-            gains = gains + np.bincount(self._chunk_epoch, logarithms, minlength=gains.size)
-        return float(np.cumsum(gains).max())
-
-
 def betting_lower(sample: ArrayLike, alpha: float) -> float:
     """Lower limit of E X that fails with probability at most ``alpha``; X in [0, 1].
 
     ``alpha`` as small as 1e-12 is fine. Source and conditions: see the module. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import betting_lower
+    >>> round(betting_lower(np.random.default_rng(0).uniform(size=200), alpha=0.025), 3)
+    0.485
     """
     return lower_limit(Points(unit_interval_sample(sample)), open_probability("alpha", alpha))
 
 
 def betting_upper(sample: ArrayLike, alpha: float) -> float:
-    """Upper limit of E X that fails with probability at most ``alpha``; X in [0, 1]."""
+    """Upper limit of E X that fails with probability at most ``alpha``; X in [0, 1].
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import betting_upper
+    >>> round(betting_upper(np.random.default_rng(0).uniform(size=200), alpha=0.025), 3)
+    0.595
+    """
     return upper_limit(Points(unit_interval_sample(sample)), open_probability("alpha", alpha))
 
 
@@ -328,6 +294,11 @@ def betting_interval(sample: ArrayLike, confidence: float = 0.95) -> Estimate:
     """Mean of a [0, 1] sample, shape (trials,), with an interval valid at every sample size.
 
     Source: Waudby-Smith and Ramdas 2023, hedged capital. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import betting_interval
+    >>> print(betting_interval(np.random.default_rng(0).uniform(size=200)))
+    0.54 [0.485, 0.595] (95%, betting)
     """
     points = Points(unit_interval_sample(sample))
     alpha = error_level(confidence) / 2.0

@@ -38,7 +38,12 @@ from simulator.foundations.validation import false_alarm_of, finite, nonnegative
 
 
 class BoundOutcome(StrEnum):
-    """The outcome of a test of a claim."""
+    """The outcome of a test of a claim.
+
+    >>> from simulator.analysis.estimation import BoundOutcome
+    >>> [outcome.value for outcome in BoundOutcome]
+    ['holds', 'violated', 'undecided']
+    """
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -51,6 +56,11 @@ class BoundVerdict:
 
     ``lower`` and ``upper`` are one-sided limits, each failing with probability at most
     ``false_alarm``.
+
+    >>> from simulator.analysis.estimation import tail_violation
+    >>> verdict = tail_violation([1.0] * 50 + [0.0] * 50, threshold=0.5, bound=0.1)
+    >>> verdict.outcome.value, verdict.bound, verdict.value
+    ('violated', 0.1, 0.5)
     """
 
     outcome: BoundOutcome
@@ -77,6 +87,10 @@ def violation(
     """Test of δ(``epsilon``) <= ``bound_delta`` on losses of shape (trials,) of ``experiment``.
 
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
+
+    >>> from simulator.analysis.estimation import violation
+    >>> violation([1.0] * 50 + [0.0] * 50, epsilon=0.5, bound_delta=0.3).outcome.value
+    'undecided'
     """
     signed = signed_sample(losses, experiment)
     alpha = false_alarm_of(false_alarm)
@@ -97,6 +111,10 @@ def tail_violation(
     """Test of Pr[L > ``threshold``] <= ``bound``, or of -L in experiment 1 (Clopper-Pearson).
 
     ``rounds`` as in :func:`simulator.analysis.estimation.tail`. Raises InvalidInput.
+
+    >>> from simulator.analysis.estimation import tail_violation
+    >>> tail_violation([1.0] * 50 + [0.0] * 50, threshold=0.5, bound=0.1).outcome.value
+    'violated'
     """
     signed = signed_sample(losses, experiment)
     alpha = false_alarm_of(false_alarm)
@@ -125,6 +143,12 @@ def weighted_violation(
     nonnegative variable cannot go below zero. Without ``log_bound`` there is no upper limit, so the
     outcome is never "holds". With few hits the limit is low and still valid, so nothing is refused.
     Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import weighted_violation
+    >>> losses = np.linspace(0.0, 2.0, 200)
+    >>> weighted_violation(losses, -losses, epsilon=1.0, bound_delta=0.5).outcome.value
+    'undecided'
     """
     sample = weighted_sample(losses, log_weights, experiment)
     alpha = false_alarm_of(false_alarm)

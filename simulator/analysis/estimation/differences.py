@@ -17,6 +17,10 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
     union bound. The samples may depend on each other: a longer run shares its first trials
     with a shorter one of the same seed. Raises NotApplicable if the confidence would be 0, or both
     values are infinite.
+
+    >>> from simulator.analysis.estimation import clopper_pearson, difference
+    >>> print(difference(clopper_pearson(63, 500), clopper_pearson(21, 500)))
+    0.084 [0.0347, 0.132] (90%, difference of two, Clopper-Pearson)
     """
     instance("one", one, Estimate)
     instance("other", other, Estimate)

@@ -37,6 +37,13 @@ class DeltaBand(DrawnTable):
 
     The four arrays have one entry per ε, in the order given; ``confidence`` is that of the whole
     band, ``widened`` as in :class:`~simulator.analysis.estimation.Estimate`.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import delta_band
+    >>> losses = np.random.default_rng(0).uniform(-1.0, 2.0, 200)
+    >>> band = delta_band(losses, [0.0, 0.5, 1.0])
+    >>> band.value.round(4).tolist(), bool((band.lower <= band.value).all())
+    ([0.4247, 0.2853, 0.1579], True)
     """
 
     epsilons: Floats
@@ -65,6 +72,12 @@ def delta_band(
 
     ``losses``, ``experiment`` and ``rounds`` as in ``delta``, whose interval for a single ε is
     narrower. The ε may be chosen after looking at the losses. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import delta_band
+    >>> losses = np.random.default_rng(0).uniform(-1.0, 2.0, 200)
+    >>> delta_band(losses, [0.0, 1.0]).value.round(4).tolist()
+    [0.4247, 0.1579]
     """
     signed = signed_sample(losses, experiment)
     points = np.atleast_1d(numbers(epsilons, "epsilons"))

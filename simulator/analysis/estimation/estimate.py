@@ -37,6 +37,11 @@ class Estimate:
     trials: 0 unless losses were binned.
 
     ``float(estimate)`` is the value.
+
+    >>> from simulator.analysis.estimation import clopper_pearson
+    >>> estimate = clopper_pearson(126, 1000)
+    >>> print(estimate)
+    0.126 [0.106, 0.148] (95%, Clopper-Pearson)
     """
 
     value: float

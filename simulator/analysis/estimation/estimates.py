@@ -25,6 +25,13 @@ class Estimates(Series[Estimate]):
     at : the name of the points, such as "epsilon".
     points : float64, shape (points,), where the estimates are.
     of : the name of what is estimated, such as "delta of epsilon".
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import Estimates, tail
+    >>> losses = np.linspace(-1.0, 2.0, 200)
+    >>> estimates = Estimates("threshold", [0.0, 1.0], [tail(losses, t) for t in (0.0, 1.0)])
+    >>> estimates.value.round(3).tolist()
+    [0.665, 0.335]
     """
 
     _noun = "estimate"

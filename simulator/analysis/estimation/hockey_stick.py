@@ -9,16 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.analysis.estimation.betting import (
-    ABOVE,
-    BELOW,
-    METHOD,
-    bets_on_mean,
-    lower_limit,
-    upper_limit,
-)
+from simulator.analysis.estimation.betting import METHOD, bets_on_mean, lower_limit, upper_limit
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_mean
 from simulator.analysis.estimation.inversion import Inversion, PlainCurve, relative_error_of_epsilon
+from simulator.analysis.estimation.wealth import ABOVE, BELOW
 from simulator.engine.outcomes.loss_sample import Excess, LossSample, signed_sample
 from simulator.engine.outcomes.points import Points
 from simulator.engine.outcomes.samples import error_level
@@ -41,6 +35,11 @@ def delta(
     variable; its betting interval (Waudby-Smith and Ramdas 2023) is valid at every sample size,
     with its ends moved outward by what rounding adds to a loss of so many ``rounds``: δ is 0 at
     the largest loss, where a computed one may lie above. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import delta
+    >>> print(delta(np.random.default_rng(0).uniform(-1.0, 2.0, 200), epsilon=0.5))
+    0.285 [0.233, 0.341] (95%, betting)
     """
     signed, centre = signed_sample(losses, experiment), finite("epsilon", epsilon)
     slack = tolerance(centre, whole("rounds", rounds))
@@ -80,6 +79,11 @@ def epsilon(
     ``losses`` as in :func:`delta`. The interval inverts the betting test, see ``inversion``; it is
     valid at every sample size. An infinite ``upper`` means that ``delta`` is too small for so few
     trials. ``hits`` counts the losses above the value. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import epsilon
+    >>> print(epsilon(np.random.default_rng(0).uniform(-1.0, 2.0, 200), delta=0.1))
+    1.26 [1.12, 1.41] (95%, betting, test inversion)
     """
     signed = signed_sample(losses, experiment)
     target = open_probability("delta", delta)

@@ -20,6 +20,10 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> Estimat
 
     Source: Clopper and Pearson (Biometrika, 1934), by quantiles of the beta law. Covers with at
     least the stated probability at every sample size. Raises InvalidInput.
+
+    >>> from simulator.analysis.estimation import clopper_pearson
+    >>> print(clopper_pearson(63, 500))
+    0.126 [0.0982, 0.158] (95%, Clopper-Pearson)
     """
     alpha = error_level(confidence) / 2.0
     share = hits / trials if trials > 0 else math.nan
@@ -37,14 +41,24 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> Estimat
 
 
 def proportion_lower(hits: int, trials: int, alpha: float) -> float:
-    """Lower Clopper-Pearson limit alone, failing with probability at most ``alpha``."""
+    """Lower Clopper-Pearson limit alone, failing with probability at most ``alpha``.
+
+    >>> from simulator.analysis.estimation import proportion_lower
+    >>> round(proportion_lower(63, 500, alpha=0.025), 6)
+    0.098196
+    """
     _check_counts(hits, trials)
     open_probability("alpha", alpha)
     return 0.0 if hits == 0 else float(scipy.special.betaincinv(hits, trials - hits + 1, alpha))
 
 
 def proportion_upper(hits: int, trials: int, alpha: float) -> float:
-    """Upper Clopper-Pearson limit alone, failing with probability at most ``alpha``."""
+    """Upper Clopper-Pearson limit alone, failing with probability at most ``alpha``.
+
+    >>> from simulator.analysis.estimation import proportion_upper
+    >>> round(proportion_upper(0, 500, alpha=0.05), 6)
+    0.005974
+    """
     _check_counts(hits, trials)
     open_probability("alpha", alpha)
     return (
@@ -58,6 +72,11 @@ def empirical_bernstein(sample: ArrayLike, confidence: float = 0.95) -> Estimate
     Source: Maurer and Pontil (COLT 2009), Theorem 4, on both sides at half the error each:
     √(2 V ln(2/a)/n) + 7 ln(2/a)/(3(n-1)) with V the sample variance. Wider than betting, and in
     closed form: a check of the betting interval. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import empirical_bernstein
+    >>> print(empirical_bernstein(np.random.default_rng(0).uniform(size=200)))
+    0.54 [0.425, 0.654] (95%, empirical Bernstein (Maurer-Pontil))
     """
     array = unit_interval_sample(sample)
     if array.size < 2:

@@ -17,15 +17,8 @@ from typing import Protocol
 import numpy as np
 import scipy
 
-from simulator.analysis.estimation.betting import (
-    ABOVE,
-    BELOW,
-    Bets,
-    Course,
-    Wealth,
-    first_kept,
-    power_sums,
-)
+from simulator.analysis.estimation.betting import Bets, Course, first_kept, power_sums
+from simulator.analysis.estimation.wealth import ABOVE, BELOW, Wealth
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.outcomes.loss_sample import Excess, LossSample, excess
 from simulator.engine.outcomes.points import Points, epoch_starts

@@ -27,6 +27,12 @@ class MomentBand(DrawnTable):
     mean, mean_lower, mean_upper : in nats; NaN from the round on where no loss is finite.
     deviation, deviation_lower, deviation_upper : the standard deviation.
     confidence : with which all rounds' intervals hold together, at every number of trials.
+
+    >>> from simulator.analysis.estimation import moment_band
+    >>> moments = [[1.0, 3.0], [10.0, 21.0], [100, 100]]      # sums, sums of squares, trials
+    >>> band = moment_band(moments, reach=[0.5, 1.0])
+    >>> band.mean.round(6).tolist(), band.deviation.round(4).tolist()
+    ([0.01, 0.03], [0.3177, 0.4596])
     """
 
     mean: Floats
@@ -52,6 +58,11 @@ def moment_band(moments: ArrayLike, reach: ArrayLike, confidence: float = 0.95) 
 
     ``reach``, shape (rounds,), bounds the absolute loss after each round in advance. Raises
     InvalidInput if it does not, or if shapes do not fit.
+
+    >>> from simulator.analysis.estimation import moment_band
+    >>> band = moment_band([[1.0], [10.0], [100]], reach=[0.5])      # sums, sums of squares, trials
+    >>> band.mean.tolist(), band.mean_lower.round(4).tolist(), band.mean_upper.round(4).tolist()
+    ([0.01], [-0.2108], [0.2308])
     """
     three = np.asarray(moments, dtype=np.float64)
     if three.ndim != 2 or len(three) != 3:

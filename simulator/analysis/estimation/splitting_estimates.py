@@ -24,6 +24,11 @@ def splitting_runs(
     The lower limit bets on larger means of nonnegative variables, and is valid for any number of
     independent runs; the upper one is ``ceiling``, a known upper bound. There is no value, as runs
     may miss rare paths. Raises InvalidInput, and Refusal if all are zero.
+
+    >>> from simulator.analysis.estimation import splitting_runs
+    >>> estimate = splitting_runs([1e-4, 2e-4, 0.0, 3e-4] * 25, ceiling=0.01)
+    >>> round(estimate.lower, 6), estimate.upper
+    (0.000116, 0.01)
     """
     values = np.atleast_1d(np.asarray(estimates, dtype=np.float64))
     if values.ndim != 1 or not values.size or not np.all((values >= 0.0) & np.isfinite(values)):

@@ -24,6 +24,12 @@ class TailBand(DrawnTable):
 
     The arrays have one entry per threshold, in the order given; ``confidence`` is that of the
     whole band. ``widened`` as in :class:`~simulator.analysis.estimation.Estimate`.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import tail_band
+    >>> band = tail_band(np.random.default_rng(0).uniform(-1.0, 2.0, 200), [0.0, 1.0])
+    >>> band.value.round(3).tolist(), band.trials
+    ([0.715, 0.395], 200)
     """
 
     thresholds: Floats
@@ -55,6 +61,11 @@ def tail(
     rounds is not above it, see ``ties``; without ``rounds`` those of 10,000 are allowed for, 4e-10
     near 0. Clopper-Pearson interval for this one threshold; for several see :func:`tail_band`.
     Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import tail
+    >>> print(tail(np.random.default_rng(0).uniform(-1.0, 2.0, 200), threshold=1.0))
+    0.395 [0.327, 0.466] (95%, Clopper-Pearson)
     """
     signed = signed_sample(losses, experiment)
     least = np.array([beyond(point("threshold", threshold), whole("rounds", rounds))])
@@ -80,6 +91,12 @@ def tail_band(
 
     The thresholds may be chosen after looking at the losses; ``rounds`` as in :func:`tail`. Why it
     is simultaneous, and its source: see ``band``. Raises InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import tail_band
+    >>> losses = np.random.default_rng(0).uniform(-1.0, 2.0, 200)
+    >>> tail_band(losses, [0.0, 1.0]).value.round(3).tolist()
+    [0.715, 0.395]
     """
     signed = signed_sample(losses, experiment)
     points = np.atleast_1d(numbers(thresholds, "thresholds"))

@@ -24,6 +24,13 @@ class EmpiricalTradeOff(DrawnTable):
     All arrays have one entry per threshold, in ascending order, so that type I errors ascend and
     type II errors descend. ``confidence`` is that of both bands together, ``widened`` the largest
     of :class:`~simulator.analysis.estimation.Estimate` at any threshold.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import empirical_trade_off
+    >>> losses = np.linspace(-1.0, 1.0, 101)
+    >>> curve = empirical_trade_off(losses + 0.5, losses - 0.5, thresholds=[0.0])
+    >>> curve.type_one.round(4).tolist(), curve.type_two.round(4).tolist()
+    ([0.2574], [0.2475])
     """
 
     thresholds: Floats
@@ -82,6 +89,13 @@ def empirical_trade_off(
     equals a threshold but for rounding is not above it, ``rounds`` as in ``tail``. Half the error
     goes to each sample. Source: Dong, Roth and Su (JRSS B, 2022), Definition 2.1. Raises
     InvalidInput.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import empirical_trade_off
+    >>> losses = np.linspace(-1.0, 1.0, 101)
+    >>> curve = empirical_trade_off(losses + 0.5, losses - 0.5, thresholds=[-0.5, 0.0, 0.5])
+    >>> curve.type_one.round(4).tolist(), curve.type_two.round(4).tolist()
+    ([0.0099, 0.2574, 0.505], [0.495, 0.2475, 0.0])
     """
     first, second = signed_sample(losses_0, 0), signed_sample(losses_1, 0)
     points = _quantiles(first, second) if thresholds is None else _sorted(thresholds)

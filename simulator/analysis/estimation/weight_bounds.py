@@ -20,6 +20,10 @@ def tail_log_bound(theta: float, psi_bar: float, threshold: float) -> float:
 
     -θL decreases in L, so its supremum over L > threshold is at the threshold. Raises
     NotApplicable for a negative θ, for which W is unbounded above the threshold.
+
+    >>> from simulator.analysis.estimation import tail_log_bound
+    >>> tail_log_bound(theta=2.0, psi_bar=0.5, threshold=3.0)
+    -5.5
     """
     _check_theta(theta)
     return finite("psi_bar", psi_bar) - theta * finite("threshold", threshold)
@@ -30,6 +34,10 @@ def delta_log_bound(theta: float, psi_bar: float, epsilon: float) -> float:
 
     With v = e^{ε-L} in (0, 1] the variable is at most e^{Ψ̄ - θε} v^θ (1 - v), and v^θ (1 - v) is
     largest at v = θ/(1+θ), where it is c_θ = θ^θ/(1+θ)^{1+θ}. Raises NotApplicable for θ < 0.
+
+    >>> from simulator.analysis.estimation import delta_log_bound
+    >>> round(delta_log_bound(theta=2.0, psi_bar=0.5, epsilon=3.0), 6)
+    -7.409543
     """
     _check_theta(theta)
     # θ ln θ - (1+θ) ln(1+θ), written so that large θ does not cancel

@@ -18,15 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.analysis.estimation.betting import (
-    ABOVE,
-    BELOW,
-    METHOD,
-    bets_on_mean,
-    lower_limit,
-    upper_limit,
-)
+from simulator.analysis.estimation.betting import METHOD, bets_on_mean, lower_limit, upper_limit
 from simulator.analysis.estimation.estimate import Estimate, estimate_of_log_mean
+from simulator.analysis.estimation.wealth import ABOVE, BELOW
 from simulator.engine.outcomes.log_mean import VALID_ENDS
 from simulator.engine.outcomes.loss_sample import Excess, LossSample, excess
 from simulator.engine.outcomes.samples import (
@@ -69,6 +63,13 @@ def weighted_tail(
     W·1{L > threshold} <= B known in advance, see :func:`tail_log_bound`; ``ceiling`` a number that
     the truth does not exceed. Without a useful bound there are ends and no value. Raises
     InvalidInput, and Refusal without a hit.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import weighted_tail
+    >>> losses = np.random.default_rng(0).exponential(size=2000)
+    >>> estimate = weighted_tail(losses, -losses, threshold=1.0, log_bound=-1.0)
+    >>> 0 <= estimate.lower <= estimate.upper <= 0.2
+    True
     """
     least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     return log_sample_estimate(
@@ -94,6 +95,13 @@ def weighted_delta(
 
     Arguments and errors as in :func:`weighted_tail`; for ``log_bound`` see
     :func:`delta_log_bound`.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import weighted_delta
+    >>> losses = np.random.default_rng(0).exponential(size=2000)
+    >>> estimate = weighted_delta(losses, -losses, epsilon=1.0, log_bound=-1.0)
+    >>> 0 <= estimate.lower <= estimate.upper <= 0.2
+    True
     """
     sample = weighted_sample(losses, log_weights, experiment)
     centre = finite("epsilon", epsilon)
@@ -120,6 +128,10 @@ def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
 
     Valid when every view possible in experiment 1 is possible under Q. Raises NotApplicable when a
     loss is -inf: such views are impossible in experiment 0, so their weight is lost in ln dP0/dQ.
+
+    >>> from simulator.analysis.estimation import exchanged_log_weights
+    >>> exchanged_log_weights([0.5, -0.5], [0.0, 0.25]).tolist()
+    [-0.5, 0.75]
     """
     array = signed_losses(losses, 0)
     log_w = checked_log_weights(log_weights, array.size)
@@ -230,6 +242,12 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
     """Lower limit of the mean of e^x, failing with probability at most ``alpha``.
 
     No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import weighted_lower_limit
+    >>> sample = np.log(np.linspace(0.5, 1.5, 200))
+    >>> 0.8 < weighted_lower_limit(sample, alpha=0.05) < 1.0
+    True
     """
     if np.ndim(log_sample) != 1 or not np.size(log_sample):
         raise InvalidInput("log_sample must be an array of one number per trial, at least one")

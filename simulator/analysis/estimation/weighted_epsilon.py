@@ -61,6 +61,13 @@ def weighted_epsilon(
     ``lambda e: delta_log_bound(theta, psi_bar, e)``), and is at most ``ceiling``, an ε known to be
     at or above the truth. Without a useful bound there are ends and no value. Raises InvalidInput;
     NotApplicable when no ε is finite; Refusal without a hit.
+
+    >>> import numpy as np
+    >>> from simulator.analysis.estimation import weighted_epsilon
+    >>> losses = np.random.default_rng(0).exponential(size=2000)
+    >>> estimate = weighted_epsilon(losses, -losses, delta=0.01, log_bound=lambda epsilon: -epsilon)
+    >>> 0 <= estimate.lower <= estimate.upper <= 4
+    True
     """
     sample = weighted_sample(losses, log_weights, experiment)
     log_delta = math.log(open_probability("delta", delta))

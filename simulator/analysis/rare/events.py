@@ -40,6 +40,15 @@ def estimate_rare(
     Both ends of every interval are valid at every number of trials; for those without a value see
     ``Estimate``. Raises Refusal if nothing is known in advance and too few trials reach the event,
     and NotApplicable if the method does not fit the adversary.
+
+    >>> from simulator import estimate_rare
+    >>> from simulator.analysis import Setting, Tilted
+    >>> rare = estimate_rare(
+    ...     "fixed-worst-case", "pure:0.2", 10, 200, epsilon=1.9,
+    ...     method=Tilted(5.0), setting=Setting(jobs=1, progress=False),
+    ... )
+    >>> 0 <= rare.tail.lower <= rare.tail.value <= rare.tail.upper < 0.01
+    True
     """
     question = Question.of(
         adversary, family, rounds, trials, seed=seed, setting=setting, epsilon=epsilon,

@@ -24,7 +24,12 @@ from simulator.theory.guarantees.interface import Guarantee
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The terms of a play besides its game and its seed, each as for ``simulate``."""
+    """The terms of a play besides its game and its seed, each as for ``simulate``.
+
+    >>> from simulator.analysis import Setting
+    >>> Setting(filter="sum:1", jobs=1).filter
+    'sum:1'
+    """
 
     relation: Relation = ADD_REMOVE
     filter: Filter | str | None = None

@@ -30,6 +30,15 @@ class RareEvent(ShownByFacts):
     trials : the trials of the final sample.
     seconds, pilot_seconds : wall time of the final sample, and of choosing its measure.
     pilot_rounds : rounds that were played to choose it.
+
+    >>> from simulator import estimate_rare
+    >>> from simulator.analysis import Setting, Tilted
+    >>> rare = estimate_rare(
+    ...     "fixed-worst-case", "pure:0.2", 10, 200, epsilon=1.9,
+    ...     method=Tilted(5.0), setting=Setting(jobs=1, progress=False),
+    ... )
+    >>> rare.epsilon, rare.trials, rare.measure
+    (1.9, 200, Tilted(theta=5.0))
     """
 
     epsilon: float

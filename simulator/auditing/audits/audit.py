@@ -93,6 +93,13 @@ def audit(
     Raises
     ------
     InvalidInput : a parameter is invalid, or there are no answers; the message has the reason.
+
+    >>> from simulator.auditing import audit
+    >>> def too_little_noise(value, rng):
+    ...     return value + rng.laplace(scale=0.1)
+    >>> result = audit(too_little_noise, 0, 1, claimed="pure:1", samples=4000, bits=False)
+    >>> result.verdict, result.epsilon > 1
+    ('violated', True)
     """
     if not isinstance(bits, bool):
         raise InvalidInput(f"bits must be True or False, not {bits!r}")
@@ -132,7 +139,14 @@ def audit_answers(
     reader_of: ReaderOf | None = None,
     stop_early: bool = True,
 ) -> AuditResult:
-    """Audit recorded answers: independent draws on each of two inputs."""
+    """Audit recorded answers: independent draws on each of two inputs.
+
+    >>> import numpy as np
+    >>> from simulator.auditing import audit_answers
+    >>> noise = np.random.default_rng(0).laplace(scale=0.1, size=(2, 4000))
+    >>> audit_answers(noise[0], 1 + noise[1], claimed="pure:1", bits=False).verdict
+    'violated'
+    """
     for answers in (answers_0, answers_1):
         if not isinstance(answers, np.ndarray | list) or np.ndim(answers) == 0:
             raise InvalidInput(f"answers must be a list or an array of them, not {shown(answers)}")

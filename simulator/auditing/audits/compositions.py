@@ -64,6 +64,13 @@ def audit_composition(
     Raises
     ------
     InvalidInput, Breach : as ``simulate``; also if every answer is an exception.
+
+    >>> from simulator.auditing import audit_composition
+    >>> result = audit_composition(
+    ...     "fixed-worst-case", "pure:0.2", 3, claimed="pure:0.001", samples=2000, jobs=1
+    ... )
+    >>> result.verdict
+    'violated'
     """
     checked_jobs(jobs)
     if isinstance(filter, str):
@@ -99,6 +106,14 @@ def audit_views(
 
     A simulation keeps them if a mechanism has no likelihood, or if ``keep_views`` is the number of
     trials. Parameters as for ``audit``. Raises InvalidInput.
+
+    >>> from simulator import simulate
+    >>> from simulator.auditing import audit_views
+    >>> result = simulate(
+    ...     "fixed-worst-case", "pure:0.2", 3, 200, keep_views=200, jobs=1, progress=False
+    ... )
+    >>> audit_views(result, claimed="pure:0.6").verdict
+    'not violated'
     """
     s = instance("result", result, Result, "a result of a simulation").specification
     views = [[view for view in result.views if view.experiment == b] for b in (0, 1)]

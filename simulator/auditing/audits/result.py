@@ -77,6 +77,11 @@ class AuditResult(ShownByFacts):
     kind : what ``evidence`` is mostly of: "events", "likelihood ratios" or "divergences".
     reproducible : whether the seed gives the same answers again.
     seconds : the time of the audit.
+
+    >>> from simulator.auditing import audit
+    >>> result = audit(lambda bit, rng: bit, 0, 1, claimed="pure:1", samples=2000)
+    >>> result.verdict, result.epsilon > 1, result.raises
+    ('violated', True, False)
     """
 
     verdict: Literal["violated", "not violated"]

@@ -70,6 +70,15 @@ def mechanism(
     name : for reports, by default the function's.
 
     Raises InvalidInput for an unknown argument or metric.
+
+    >>> from simulator.auditing import mechanism, record
+    >>> @mechanism("total", guarantee="pure:0.1", sensitivity=1)
+    ... def noisy(total, rng):
+    ...     return total + rng.laplace(scale=10.0)
+    >>> def pipeline(values, rng):
+    ...     return noisy(10 * len(values), rng)      # moves by 10, not by 1
+    >>> record(pipeline, [1, 1, 0], [1, 1]).verdict
+    'violated'
     """
     distance = METRICS.get(metric) if isinstance(metric, str) else metric
     if distance is None:

@@ -69,6 +69,15 @@ def record(
     Raises
     ------
     InvalidInput : an invalid claim, patch, delta or seed.
+
+    >>> from simulator.auditing import mechanism, record
+    >>> @mechanism("total", guarantee="pure:0.1", sensitivity=1)
+    ... def noisy(total, rng):
+    ...     return total + rng.laplace(scale=10.0)
+    >>> def twice(values, rng):
+    ...     return noisy(len(values), rng) + noisy(sum(values), rng)
+    >>> record(twice, [1, 1, 0], [1, 1], claimed="pure:0.2").verdict
+    'kept'
     """
     if neighbours:
         check_relation(neighbours)

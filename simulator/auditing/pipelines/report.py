@@ -74,6 +74,16 @@ class PipelineReport:
     seed : of the runs that found this; :func:`simulator.auditing.record` with it and the databases
         finds it again.
     notes : what limits the result.
+
+    >>> from simulator.auditing import mechanism, record
+    >>> @mechanism("total", guarantee="pure:0.1", sensitivity=1)
+    ... def noisy(total, rng):
+    ...     return total + rng.laplace(scale=10.0)
+    >>> def pipeline(values, rng):
+    ...     return noisy(len(values), rng)
+    >>> report = record(pipeline, [1, 1, 0], [1, 1], claimed="pure:0.1")
+    >>> report.verdict, len(report.calls), round(report.epsilon.upper, 4)
+    ('kept', 1, 0.1)
     """
 
     _: KW_ONLY

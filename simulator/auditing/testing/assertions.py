@@ -70,6 +70,12 @@ def assert_private(
     ------
     PrivacyViolation : the claim is broken, or every answer is the same on both inputs.
     InvalidInput : an invalid claim or argument.
+
+    >>> from simulator.auditing import assert_private
+    >>> def noisy(value, rng):
+    ...     return value + rng.geometric(0.5) - rng.geometric(0.5)
+    >>> assert_private(noisy, 0, 1, claimed="pure:1", samples=2000).violated
+    False
     """
     __tracebackhide__ = True
     result = auditing.audit(
@@ -106,6 +112,13 @@ def assert_composition(
     reports, or what a filter keeps. ``samples`` is the most trials per experiment; ``options`` are
     the others of :func:`simulator.auditing.audit_composition`, and everything else is as for
     :func:`assert_private`. It fails too if a declared loss exceeds the promised pure epsilon.
+
+    >>> from simulator.auditing import assert_composition
+    >>> result = assert_composition(
+    ...     "fixed-worst-case", "pure:0.2", 3, claimed="pure:0.6", samples=200, jobs=1
+    ... )
+    >>> result.violated
+    False
     """
     __tracebackhide__ = True
     try:
@@ -150,6 +163,12 @@ def assert_accountant(
         negative.
     InvalidInput : an invalid composition, delta or factor; a claim that is not a number.
     NotApplicable : there is no lower bound on the truth.
+
+    >>> from simulator import PureDP
+    >>> from simulator.auditing import assert_accountant
+    >>> certified = assert_accountant(6.4, [(PureDP(0.1), 100)], delta=1e-6)
+    >>> round(certified.upper, 4)
+    4.7746
     """
     __tracebackhide__ = True
     if loose is not None and finite("loose", loose) < 1.0:

@@ -70,6 +70,15 @@ def assert_pipeline(
     ------
     PrivacyViolation : the pipeline is violated; ``result`` is the report.
     InvalidInput : an invalid argument.
+
+    >>> from simulator.auditing import assert_pipeline, mechanism
+    >>> @mechanism("total", guarantee="pure:0.1", sensitivity=1)
+    ... def noisy(total, rng):
+    ...     return total + rng.laplace(scale=10.0)
+    >>> def pipeline(values, rng):
+    ...     return noisy(len(values), rng)
+    >>> assert_pipeline(pipeline, [1, 1, 0], claimed="pure:0.1").verdict
+    'kept'
     """
     __tracebackhide__ = True
     if rounds is not None and (isinstance(rounds, bool) or rounds < 1):

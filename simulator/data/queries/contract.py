@@ -24,6 +24,11 @@ class Query(Protocol):
 
     ``sensitivity`` is in L1 norm unless the query has an attribute ``norm`` that says otherwise:
     ``"max"`` for a vector of scores, where a selection mechanism depends on the largest change.
+
+    >>> from simulator import counting_query
+    >>> from simulator.data import REPLACE_ONE
+    >>> counting_query("alice").sensitivity(REPLACE_ONE)
+    1.0
     """
 
     @property
@@ -41,7 +46,14 @@ class Query(Protocol):
 
 
 class ScalarQuery(ABC):
-    """A query whose answer is one number, where all norms agree."""
+    """A query whose answer is one number, where all norms agree.
+
+    >>> from simulator import counting_query
+    >>> from simulator.data import ADD_REMOVE
+    >>> query = counting_query("alice")
+    >>> query.sensitivity(ADD_REMOVE) == query.l2_sensitivity(ADD_REMOVE)
+    True
+    """
 
     __slots__ = ()
 
@@ -72,6 +84,12 @@ def exceeded(query: Query, value_0: Answer, value_1: Answer, relation: Relation)
     ``value_0`` and ``value_1`` are the query's answers, of one shape, on two databases that are
     neighbours under ``relation``. Answers that are not finite, or differ in shape, break it too.
     A few units in the last place of the answers are allowed for rounding.
+
+    >>> from simulator import counting_query
+    >>> from simulator.data import ADD_REMOVE
+    >>> from simulator.data.queries import exceeded
+    >>> exceeded(counting_query("alice"), 0.0, 1.0, ADD_REMOVE) is None
+    True
     """
     array_0 = np.atleast_1d(np.asarray(value_0, dtype=np.float64))
     array_1 = np.atleast_1d(np.asarray(value_1, dtype=np.float64))
@@ -107,6 +125,13 @@ def check_pair(
 
     Raises :class:`Breach` when they are not neighbours under ``relation``, or when the answers
     differ by more than the query's stated sensitivity.
+
+    >>> from simulator import Database, counting_query
+    >>> from simulator.data import ADD_REMOVE
+    >>> from simulator.data.queries import check_pair
+    >>> everyone = Database({"alice": 1, "others": 399})
+    >>> check_pair(counting_query("alice"), everyone.remove("alice"), everyone, ADD_REMOVE)
+    (0, 1)
     """
     instance("relation", relation, Relation)
     if not relation.are_neighbours(database_0, database_1):

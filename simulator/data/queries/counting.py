@@ -18,7 +18,13 @@ from simulator.data.queries.contract import ScalarQuery
 
 @dataclass(frozen=True, slots=True)
 class CountingQuery(ScalarQuery):
-    """How many records equal ``record``."""
+    """How many records equal ``record``.
+
+    >>> from simulator import Database
+    >>> from simulator.data.queries import CountingQuery
+    >>> CountingQuery("alice")(Database({"alice": 1, "others": 399}))
+    1
+    """
 
     record: Hashable
 
@@ -38,7 +44,13 @@ class CountingQuery(ScalarQuery):
 
 @dataclass(frozen=True, slots=True)
 class PredicateQuery(ScalarQuery):
-    """How many records satisfy ``predicate``. Equal to another when it is the same function."""
+    """How many records satisfy ``predicate``. Equal to another when it is the same function.
+
+    >>> from simulator import Database
+    >>> from simulator.data.queries import PredicateQuery
+    >>> PredicateQuery(lambda age: age >= 18, name="adults")(Database([12, 30, 41]))
+    2
+    """
 
     predicate: Callable[[Any], bool]
     name: str = field(compare=False)
@@ -58,6 +70,11 @@ def counting_query(
     """Count the records that equal ``which``, or that satisfy it when it is a predicate.
 
     Sensitivity 1 under both relations (Dwork and Roth 2014, example 3.1).
+
+    >>> from simulator import Database, counting_query
+    >>> ages = Database({17: 2, 30: 5})
+    >>> counting_query(30)(ages), counting_query(lambda age: age < 18)(ages)
+    (5, 2)
     """
     if callable(which):
         return PredicateQuery(which, name or f"count({getattr(which, '__name__', 'predicate')})")
@@ -72,7 +89,13 @@ def _count_of_text(record: str) -> CountingQuery:
 
 @dataclass(frozen=True, slots=True)
 class HistogramQuery:
-    """How many records fall in each bin; a record in no bin is not counted."""
+    """How many records fall in each bin; a record in no bin is not counted.
+
+    >>> from simulator import Database
+    >>> from simulator.data.queries import HistogramQuery
+    >>> HistogramQuery((1, 2), by=lambda record: len(record))(Database(["a", "b", "cc", "ddd"]))
+    array([2, 1])
+    """
 
     bins: tuple[Hashable, ...]
     by: Column | None = None
@@ -104,5 +127,13 @@ def histogram_query(
 
     Bins are values, not predicates, so they cannot overlap, which bounds the sensitivity
     (Dwork and Roth 2014, example 3.2). Raises :class:`InvalidInput` for no bins or repeated bins.
+
+    >>> from simulator import Database
+    >>> from simulator.data import ADD_REMOVE, REPLACE_ONE, histogram_query
+    >>> drinks = histogram_query(["tea", "coffee"])
+    >>> drinks(Database({"tea": 3, "coffee": 5, "milk": 1}))
+    array([3, 5])
+    >>> drinks.sensitivity(ADD_REMOVE), drinks.sensitivity(REPLACE_ONE)
+    (1.0, 2.0)
     """
     return HistogramQuery(distinct(bins, "bin"), by, name)

@@ -48,7 +48,13 @@ def _stated(statement: _Statement, relation: Relation, name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FunctionQuery:
-    """A function of a database, with sensitivities that its author states."""
+    """A function of a database, with sensitivities that its author states.
+
+    >>> from simulator.data import ADD_REMOVE, function_query
+    >>> query = function_query(lambda database: database.size, sensitivity=1.0, name="size")
+    >>> query.name, query.sensitivity(ADD_REMOVE)
+    ('size', 1.0)
+    """
 
     function: Callable[[Database], Answer]
     l1: _Statement
@@ -84,6 +90,12 @@ def function_query(
     whatever the order of their records, and where a record is 1, 1.0 or True, 0.0 or -0.0: the
     value is computed once and kept. Otherwise it is computed in every round, as it may read a
     variable that changes.
+
+    >>> from simulator import Database
+    >>> from simulator.data import ADD_REMOVE, function_query
+    >>> kinds = function_query(lambda database: len(set(database)), sensitivity=1.0, name="kinds")
+    >>> kinds(Database({"tea": 3, "coffee": 5})), kinds.sensitivity(ADD_REMOVE)
+    (2, 1.0)
     """
     l1 = _statement(sensitivity)
     l2 = l1 if l2_sensitivity is None else _statement(l2_sensitivity)
@@ -98,6 +110,11 @@ class ScoreQuery:
     Its sensitivity is that of selection: the largest change of any one score (Dwork and Roth 2014,
     section 3.4), not an L1 norm. A mechanism that adds noise to every coordinate does not accept
     it; see ``norm``.
+
+    >>> from simulator.data import ADD_REMOVE, counting_scores
+    >>> scores = counting_scores(["tea", "coffee"])
+    >>> scores.candidates, scores.sensitivity(ADD_REMOVE)
+    (('tea', 'coffee'), 1.0)
     """
 
     norm: ClassVar[str] = "max"
@@ -130,6 +147,13 @@ def score_query(
     """Score each candidate by ``score(candidate, database)``; ``sensitivity`` bounds any one.
 
     ``fixed`` is that of :func:`function_query`.
+
+    >>> from simulator import Database
+    >>> from simulator.data import score_query
+    >>> def below(candidate, database):
+    ...     return database.count(lambda record: record < candidate)
+    >>> score_query([10, 20], below, sensitivity=1.0)(Database([5, 15, 15]))
+    array([1., 3.])
     """
     kept = Unchanging(score) if fixed else score
     return ScoreQuery(distinct(candidates, "candidate"), kept, _statement(sensitivity), name)
@@ -140,5 +164,11 @@ def _popularity(candidate: Hashable, database: Database) -> float:
 
 
 def counting_scores(candidates: Iterable[Hashable], name: str = "counting scores") -> ScoreQuery:
-    """Score each candidate record by how often it occurs; sensitivity 1 under both relations."""
+    """Score each candidate record by how often it occurs; sensitivity 1 under both relations.
+
+    >>> from simulator import Database
+    >>> from simulator.data import counting_scores
+    >>> counting_scores(["tea", "coffee"])(Database({"tea": 3, "coffee": 5}))
+    array([3., 5.])
+    """
     return score_query(candidates, _popularity, 1.0, name)

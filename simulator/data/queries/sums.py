@@ -18,7 +18,13 @@ from simulator.foundations.wording import count_of
 
 @dataclass(frozen=True, slots=True)
 class ClippedSum(ScalarQuery):
-    """The sum over the records of a value clipped to [lower, upper]."""
+    """The sum over the records of a value clipped to [lower, upper].
+
+    >>> from simulator import Database
+    >>> from simulator.data.queries import ClippedSum
+    >>> ClippedSum(float, lower=0.0, upper=100.0, name="total")(Database([30, 180]))
+    130.0
+    """
 
     column: Column
     lower: float
@@ -39,6 +45,12 @@ def clipped_sum(column: Column, lower: float, upper: float, name: str | None = N
 
     Raises :class:`InvalidInput` unless lower < upper, both finite; and, when evaluated, for a
     record whose value is not a finite number.
+
+    >>> from simulator import Database
+    >>> from simulator.data import ADD_REMOVE, REPLACE_ONE, clipped_sum
+    >>> total = clipped_sum(float, lower=10, upper=100)
+    >>> total(Database([30, 180])), total.sensitivity(ADD_REMOVE), total.sensitivity(REPLACE_ONE)
+    (130.0, 100.0, 90.0)
     """
     lower, upper = interval(lower, upper)
     return ClippedSum(column, lower, upper, name or f"sum({label(column)})")
@@ -46,7 +58,13 @@ def clipped_sum(column: Column, lower: float, upper: float, name: str | None = N
 
 @dataclass(frozen=True, slots=True)
 class MeanOfPublicSize(ScalarQuery):
-    """The clipped mean of exactly ``size`` records, a public number."""
+    """The clipped mean of exactly ``size`` records, a public number.
+
+    >>> from simulator.data import REPLACE_ONE, clipped_mean
+    >>> mean = clipped_mean(float, lower=0, upper=100, size=50)
+    >>> type(mean).__name__, mean.sensitivity(REPLACE_ONE)
+    ('MeanOfPublicSize', 2.0)
+    """
 
     column: Column
     lower: float
@@ -76,7 +94,13 @@ class MeanOfPublicSize(ScalarQuery):
 
 @dataclass(frozen=True, slots=True)
 class MeanOfBoundedSize(ScalarQuery):
-    """The clipped mean of a database that is promised to hold at least ``at_least`` records."""
+    """The clipped mean of a database that is promised to hold at least ``at_least`` records.
+
+    >>> from simulator.data import ADD_REMOVE, clipped_mean
+    >>> mean = clipped_mean(float, lower=0, upper=100, at_least=50)
+    >>> type(mean).__name__, round(mean.sensitivity(ADD_REMOVE), 6)
+    ('MeanOfBoundedSize', 1.960784)
+    """
 
     column: Column
     lower: float
@@ -116,6 +140,12 @@ def clipped_mean(
     The sensitivity of a mean is proportional to 1/n, so n must be public or bounded below: either
     ``size``, the public number of records (replace-one only), or ``at_least``, a bound below it
     (either relation).
+
+    >>> from simulator import Database
+    >>> from simulator.data import REPLACE_ONE, clipped_mean
+    >>> mean = clipped_mean(float, lower=0, upper=100, size=4)
+    >>> mean(Database([30, 40, 50, 180])), mean.sensitivity(REPLACE_ONE)
+    (55.0, 25.0)
     """
     lower, upper = interval(lower, upper)
     title = name or f"mean({label(column)})"

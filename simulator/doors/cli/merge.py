@@ -11,7 +11,7 @@ from simulator.doors.cli.output import note, print_json, say
 from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
-    from simulator.runner.merging import Merged, Stretch
+    from simulator.runner.merged import Merged, Stretch
 
 
 @click.command()

@@ -44,6 +44,12 @@ class Bound(ABC):
     This class adds the rounds' own deltas. The ends of a bracket are certain: ``_delta_ends`` and
     ``_epsilon_ends`` add a margin above the rounding error of any formula here; an exact formula
     overrides both with tighter ends. ``kind`` is "upper", "exact", "lower" or "approximation".
+
+    >>> from simulator import Composition, PureDP
+    >>> from simulator.theory import bound
+    >>> on = bound("basic").on(Composition.repeat(PureDP(0.1), 10))
+    >>> on.source, round(on.epsilon(0.0).value, 6)
+    ('Roth 2011, Lecture 4, Theorem 1; Dwork and Roth 2014, Theorem 3.16', 1.0)
     """
 
     name: ClassVar[str]
@@ -107,7 +113,14 @@ class Bound(ABC):
 
 @dataclass(frozen=True)
 class BoundOnComposition:
-    """A bound applied to a composition that meets its conditions."""
+    """A bound applied to a composition that meets its conditions.
+
+    >>> from simulator import Composition, PureDP
+    >>> from simulator.theory import bound
+    >>> advanced = bound("advanced").on(Composition.repeat(PureDP(0.1), 100))
+    >>> advanced.kind, advanced.epsilon([1e-6, 1e-9]).value.round(4).tolist()
+    ('upper', [6.3082, 7.4896])
+    """
 
     bound: Bound
     composition: Composition

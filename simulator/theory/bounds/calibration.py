@@ -26,6 +26,11 @@ class Rung:
 
     ``noise`` is the least noise that keeps it, in units of the query's sensitivity: the scale
     1/epsilon of Laplace noise for pure guarantees, the deviation 1/mu for Gaussian ones.
+
+    >>> from simulator.theory import bound, calibrate
+    >>> rung, = calibrate(1.0, 1e-6, 100, bounds=[bound("basic")])
+    >>> rung.name, round(rung.value, 6), round(rung.noise, 4)
+    ('basic', 0.01, 100.0)
     """
 
     name: str
@@ -56,6 +61,11 @@ def calibrate(
     rung of kind ``lower`` or ``approximation`` does not guarantee the target.
 
     Raises InvalidInput for a target outside epsilon > 0, 0 < delta < 1, rounds >= 1.
+
+    >>> from simulator.theory import bound, calibrate
+    >>> rungs = calibrate(1.0, 1e-6, 100, bounds=[bound("basic"), bound("advanced")])
+    >>> [(rung.name, round(rung.value, 6)) for rung in rungs]
+    [('basic', 0.01), ('advanced', 0.018376)]
     """
     target_epsilon = positive("target epsilon", target_epsilon)
     target_delta = open_probability("target delta", target_delta)
@@ -117,6 +127,10 @@ def corollary_3_21(epsilon: float, delta: float, rounds: int) -> float:
     """Per-round epsilon for a target (epsilon, delta) over ``rounds``, by the printed formula.
 
     Source: Dwork and Roth 2014, Corollary 3.21.
+
+    >>> from simulator.theory import corollary_3_21
+    >>> round(corollary_3_21(1.0, 1e-6, rounds=100), 6)
+    0.009512
     """
     epsilon, delta = positive("epsilon", epsilon), open_probability("delta", delta)
     return epsilon / (2.0 * math.sqrt(2.0 * whole("rounds", rounds) * -math.log(delta)))

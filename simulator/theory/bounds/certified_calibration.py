@@ -51,6 +51,11 @@ class ParameterScale:
     start : where the search begins, in the range.
     grows : whether a larger parameter is safer, as more noise.
     digits : significant digits of a candidate, from 1 to 12; 0 for whole numbers.
+
+    >>> from simulator.theory import ParameterScale
+    >>> scale = ParameterScale("sigma", 0.1, 100.0, start=1.0, grows=True, digits=2)
+    >>> scale.candidate(scale.index(1.2345)), scale.candidate(scale.index(1.2345) + 1)
+    (1.2, 1.3)
     """
 
     name: str
@@ -100,6 +105,12 @@ class Calibrated:
     beyond, beyond_epsilon : a candidate on the other side whose certified lower end exceeds the
         target, the next one where the ends are narrow, and its ends; None where all of the range
         meets it.
+
+    >>> from simulator.theory import GaussianLaw, ParameterScale, calibrate_certified
+    >>> scale = ParameterScale("sigma", 0.1, 100.0, start=4.0, grows=True, digits=2)
+    >>> found = calibrate_certified(lambda sigma: [(GaussianLaw(1 / sigma), 10)], 1.0, 1e-6, scale)
+    >>> found.value, found.beyond
+    (14.0, 13.0)
     """
 
     name: str
@@ -132,6 +143,12 @@ def calibrate_certified(
     InvalidInput : a target outside epsilon > 0, 0 < delta < 1.
     NotApplicable : nothing in the range meets it, or the loss cannot be composed numerically; or
         rounds that differ, with ``any_direction``.
+
+    >>> from simulator.theory import LaplaceLaw, ParameterScale, calibrate_certified
+    >>> scale = ParameterScale("epsilon", 0.01, 1.0, start=0.1, grows=False, digits=2)
+    >>> found = calibrate_certified(lambda epsilon: [(LaplaceLaw(epsilon), 20)], 1.0, 1e-6, scale)
+    >>> found.value, found.beyond
+    (0.057, 0.058)
     """
     target_epsilon = positive("target epsilon", target_epsilon)
     target_delta = open_probability("target delta", target_delta)

@@ -24,6 +24,11 @@ class Composition:
     parts : each guarantee once, with the number of its rounds.
     in_turn : the rounds in the order in which they were given, or None where that is not known.
         It is not compared: of all bounds, ``any-direction`` alone depends on it.
+
+    >>> from simulator import Composition, PureDP
+    >>> composition = Composition.repeat("pure:0.1", 20) + Composition.of((PureDP(0.5), 2))
+    >>> print(composition, "has", composition.rounds, "rounds")
+    20 x pure:0.1 + 2 x pure:0.5 has 22 rounds
     """
 
     parts: tuple[tuple[Guarantee, int], ...]

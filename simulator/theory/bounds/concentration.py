@@ -23,6 +23,10 @@ def azuma_tail(t: float, squared_ranges: float) -> float:
     r_i = 2 epsilon, so the exponent is t^2 / (2 k epsilon^2).
 
     Source: Azuma 1967 and McDiarmid 1989; Roth 2011, Lecture 4, Theorem 5.
+
+    >>> from simulator.theory import azuma_tail
+    >>> round(azuma_tail(2.0, squared_ranges=100 * 0.2**2), 6)
+    0.135335
     """
     t, squared_ranges = point("t", t), nonnegative("squared_ranges", squared_ranges)
     if squared_ranges == 0.0:
@@ -31,7 +35,13 @@ def azuma_tail(t: float, squared_ranges: float) -> float:
 
 
 def azuma_deviation(delta: float, squared_ranges: float) -> float:
-    """The t at which :func:`azuma_tail` is ``delta``, 0 < delta < 1."""
+    """The t at which :func:`azuma_tail` is ``delta``, 0 < delta < 1.
+
+    >>> from simulator.theory import azuma_deviation, azuma_tail
+    >>> t = azuma_deviation(1e-6, squared_ranges=100 * 0.2**2)
+    >>> round(t, 6), round(azuma_tail(t, 100 * 0.2**2), 9)
+    (5.256522, 1e-06)
+    """
     squared_ranges = nonnegative("squared_ranges", squared_ranges)
     return math.sqrt(0.5 * squared_ranges * -math.log(open_probability("delta", delta)))
 
@@ -44,6 +54,10 @@ def azuma_absolute_tail(t: float, squared_deviations: float) -> float:
     :func:`azuma_tail`; privacy losses have a_i = 2 epsilon.
 
     Source: Azuma 1967.
+
+    >>> from simulator.theory import azuma_absolute_tail
+    >>> round(azuma_absolute_tail(2.0, squared_deviations=100 * 0.1**2), 6)
+    0.135335
     """
     return azuma_tail(t, 4.0 * nonnegative("squared_deviations", squared_deviations))
 
@@ -52,6 +66,10 @@ def hoeffding_tail(t: float, squared_ranges: float) -> float:
     """exp(-2 t^2 / sum r_i^2), for independent X_i in intervals of length r_i.
 
     Source: Hoeffding 1963, Theorem 2.
+
+    >>> from simulator.theory import hoeffding_tail
+    >>> round(hoeffding_tail(2.0, squared_ranges=100 * 0.2**2), 6)
+    0.135335
     """
     return azuma_tail(t, squared_ranges)
 
@@ -62,6 +80,10 @@ def bernstein_tail(t: float, variance: float, deviation: float) -> float:
     Condition: X_i - E X_i <= b (``deviation``); V (``variance``) is the sum of the variances.
 
     Source: Bernstein 1924; Boucheron, Lugosi and Massart 2013, Corollary 2.11.
+
+    >>> from simulator.theory import bernstein_tail
+    >>> round(bernstein_tail(2.0, variance=100 * 0.1**2, deviation=0.1), 6)
+    0.153355
     """
     return freedman_tail(t, variance, deviation)
 
@@ -73,6 +95,10 @@ def freedman_tail(t: float, variance: float, deviation: float) -> float:
     conditional variances is at most V (``variance``) on every path.
 
     Source: Freedman 1975, Theorem 1.6.
+
+    >>> from simulator.theory import freedman_tail
+    >>> round(freedman_tail(2.0, variance=100 * 0.1**2, deviation=0.1), 6)
+    0.153355
     """
     t = point("t", t)
     variance, deviation = nonnegative("variance", variance), nonnegative("deviation", deviation)
@@ -83,7 +109,12 @@ def freedman_tail(t: float, variance: float, deviation: float) -> float:
 
 
 def freedman_deviation(delta: float, variance: float, deviation: float) -> float:
-    """The t at which :func:`freedman_tail` is ``delta``, 0 < delta < 1."""
+    """The t at which :func:`freedman_tail` is ``delta``, 0 < delta < 1.
+
+    >>> from simulator.theory import freedman_deviation
+    >>> round(freedman_deviation(1e-6, variance=1.0, deviation=0.1), 6)
+    5.737173
+    """
     variance, deviation = nonnegative("variance", variance), nonnegative("deviation", deviation)
     log_inverse = -math.log(open_probability("delta", delta))
     linear = deviation * log_inverse / 3.0

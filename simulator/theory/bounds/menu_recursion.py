@@ -221,7 +221,8 @@ class _Line:
         return np.asarray(np.exp(self.theta * budgets))
 
     def norm(self, values: Floats) -> float:
-        return math.sqrt(float(values @ values)) * (1.0 + 1e-9)
+        # not values @ values: on a busy machine the threads of BLAS wait for each other
+        return math.sqrt(float(np.einsum("i,i", values, values))) * (1.0 + 1e-9)
 
 
 class _Kernel:

@@ -75,6 +75,10 @@ def all_bounds() -> tuple[Bound, ...]:
     """Every registered bound: of this package, and of the entry points ``dpcompose.bounds``.
 
     Raises InvalidInput for an entry point that is no subclass of Bound.
+
+    >>> from simulator.theory import all_bounds
+    >>> [bound.name for bound in all_bounds() if bound.name in ("basic", "advanced")]
+    ['basic', 'advanced']
     """
     return _BOUNDS + tuple(_added(name) for name in added("bounds"))
 
@@ -91,7 +95,12 @@ def _added(name: str) -> Bound:
 
 
 def bound(name: str) -> Bound:
-    """The bound of that name. Raises InvalidInput with the nearest names otherwise."""
+    """The bound of that name. Raises InvalidInput with the nearest names otherwise.
+
+    >>> from simulator.theory import bound
+    >>> bound("basic").kind, bound("basic").source
+    ('upper', 'Roth 2011, Lecture 4, Theorem 1; Dwork and Roth 2014, Theorem 3.16')
+    """
     name = text_of("the name of a bound", name)
     by_name = {entry.name: entry for entry in reversed(all_bounds())}  # own names win
     if name not in by_name:
@@ -101,7 +110,13 @@ def bound(name: str) -> Bound:
 
 
 def bounds_for(composition: Composition) -> list[BoundOnComposition]:
-    """Every bound whose conditions the composition meets, applied to it. Raises InvalidInput."""
+    """Every bound whose conditions the composition meets, applied to it. Raises InvalidInput.
+
+    >>> from simulator import Composition, PureDP, bounds_for
+    >>> bounds = {each.name: each for each in bounds_for(Composition.repeat(PureDP(0.1), 100))}
+    >>> [(name, round(bounds[name].epsilon(1e-6).value, 4)) for name in ("basic", "advanced")]
+    [('basic', 10.0), ('advanced', 6.3082)]
+    """
     instance("composition", composition, Composition)
     return [entry.on(composition) for entry in all_bounds() if entry.why_not(composition) is None]
 
@@ -111,6 +126,12 @@ def tail_bounds(composition: Composition) -> list[BoundOnComposition]:
 
     This holds in either experiment, for every adaptive adversary. Empty where a round has a delta:
     an (epsilon, delta) guarantee bounds the divergence, not the tail.
+
+    >>> from simulator import Composition, PureDP
+    >>> from simulator.theory import tail_bounds
+    >>> names = [bound.name for bound in tail_bounds(Composition.repeat(PureDP(0.1), 100))]
+    >>> "advanced" in names, "privacy-loss-distribution" in names
+    (True, False)
     """
     if instance("composition", composition, Composition).leaks > 0.0:
         return []

@@ -78,6 +78,11 @@ class Account:
     event : a sensitivity in it is what one record moves under the relation.
     relation : what neighbours are, see :class:`~simulator.theory.events.units.Unit`.
     records : of the group in which they differ.
+
+    >>> from simulator import Account
+    >>> account = Account().then("gaussian:2", 10).then("pure:0.1", 5)
+    >>> round(account.epsilon(delta=1e-6).upper, 4)
+    8.4022
     """
 
     event: EventTree = _NOTHING

@@ -47,6 +47,11 @@ def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
 
     Every entry is (noise multiplier, sample rate, number of steps). Raises InvalidInput for any
     other value, with the index of the entry.
+
+    >>> from simulator.theory.events import from_opacus
+    >>> account = from_opacus([(1.0, 0.01, 10)])       # noise multiplier, sample rate, steps
+    >>> account.rounds[0].count, account.relation
+    (10, 'add-remove')
     """
     events: list[EventTree] = []
     for place, entry in enumerate(several("history", history)):
@@ -69,6 +74,12 @@ def read_account(text: str) -> Account:
     """The account of an event document, or of the JSON of an Opacus history or accountant state.
 
     Raises InvalidInput with the path of what is wrong.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian, read_account
+    >>> text = Account().then(gaussian(10.0), 100).to_json()
+    >>> round(read_account(text).epsilon(1e-6).upper, 4)
+    4.8866
     """
     document = from_json(text, "event")
     history = document.get("history") if isinstance(document, dict) else document

@@ -74,7 +74,13 @@ def rounded_up(found: Guarantee) -> Guarantee:
 
 @dataclass(frozen=True)
 class NothingEvent(Leaf):
-    """An answer that does not depend on the database."""
+    """An answer that does not depend on the database.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import nothing
+    >>> Account(nothing()).delta(0.0).value
+    0.0
+    """
 
     kind: ClassVar[str] = "nothing"
 
@@ -89,7 +95,13 @@ class NothingEvent(Leaf):
 
 @dataclass(frozen=True)
 class GaussianEvent(Leaf):
-    """Noise N(0, sigma^2) on an answer of that L2 sensitivity."""
+    """Noise N(0, sigma^2) on an answer of that L2 sensitivity.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian
+    >>> gaussian(4.0, sensitivity=2.0).mu, round(Account(gaussian(4.0)).delta(0.5).upper, 6)
+    (0.5, 0.002709)
+    """
 
     sigma: float
     sensitivity: float = 1.0
@@ -116,7 +128,13 @@ class GaussianEvent(Leaf):
 
 @dataclass(frozen=True)
 class LaplaceEvent(Leaf):
-    """Laplace noise of that scale on a real answer of that sensitivity."""
+    """Laplace noise of that scale on a real answer of that sensitivity.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import laplace
+    >>> round(Account().then(laplace(10.0), 100).epsilon(1e-6).upper, 4)
+    4.6927
+    """
 
     scale: float
     sensitivity: float = 1.0
@@ -148,6 +166,11 @@ class RandomizedResponseEvent(Leaf):
 
     The pair is that of two different truths: the answer must be about one record, which is
     replaced, or a bit that says whether Alice is there.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import randomized_response
+    >>> round(Account(randomized_response(1.0, buckets=4)).delta(0.5).upper, 6)
+    0.187042
     """
 
     epsilon: float
@@ -175,6 +198,11 @@ class DiscreteEvent(Leaf):
 
     ``p0`` without Alice and ``p1`` with her, or with one record and with another. Condition: the
     pair dominates every other one.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import discrete
+    >>> round(Account(discrete((0.75, 0.25), (0.25, 0.75))).delta(0.5).upper, 6)
+    0.33782
     """
 
     p0: tuple[float, ...]
@@ -209,6 +237,11 @@ class PromiseEvent(Leaf):
 
     A document holds the text, such as ``pure:0.1`` or ``renyi:2.0,0.1,8.0,0.5`` (orders and
     divergences).
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import promise
+    >>> round(Account(promise("pure:0.1")).delta(0.05).upper, 6)
+    0.025604
     """
 
     guarantee: Guarantee
@@ -242,6 +275,12 @@ class AboveThresholdEvent(Leaf):
     Source: Lyu, Su and Li 2017, "Understanding the Sparse Vector Technique for Differential
     Privacy", Algorithm 7 without its last step; with one positive, b = 2/epsilon and
     b' = 4/epsilon it is Dwork and Roth 2014, Theorem 3.23.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import above_threshold
+    >>> event = above_threshold(threshold_scale=20.0, query_scale=40.0)
+    >>> round(Account(event).epsilon(0.0).upper, 4)
+    0.1
     """
 
     threshold_scale: float
@@ -283,6 +322,11 @@ class TreeAggregationEvent(Leaf):
 
     Source: Kairouz, McMahan, Song, Thakkar, Thakurta and Xu 2021, "Practical and Private (Deep)
     Learning without Sampling or Shuffling", Theorem 4.1 and Appendix D.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import tree_aggregation
+    >>> round(Account(tree_aggregation(10.0, steps=(8,))).epsilon(1e-6).upper, 4)
+    0.8341
     """
 
     sigma: float

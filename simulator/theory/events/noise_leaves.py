@@ -38,6 +38,11 @@ class DiscreteGaussianEvent(Leaf):
 
     ``sensitivity`` is any whole number of at least 1. Source: see
     :class:`simulator.theory.DiscreteGaussianDP`; a rounded Gaussian keeps the Gaussian's guarantee.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import discrete_gaussian
+    >>> round(Account(discrete_gaussian(4.0)).delta(0.5).upper, 6)
+    0.002753
     """
 
     sigma: float
@@ -68,6 +73,11 @@ class DiscreteLaplaceEvent(Leaf):
 
     The noise has mass proportional to exp(-epsilon_per_unit |x|), a scale of 1/epsilon_per_unit;
     ``sensitivity`` is any whole number of at least 1.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import discrete_laplace
+    >>> round(Account().then(discrete_laplace(0.1), 10).epsilon(1e-6).upper, 4)
+    0.9994
     """
 
     epsilon_per_unit: float
@@ -96,6 +106,11 @@ class StaircaseEvent(Leaf):
     """Staircase noise at its own sensitivity.
 
     Source: see :func:`simulator.theory.laws.staircase`.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import staircase
+    >>> round(Account(staircase(1.0, share=0.4)).delta(0.5).upper, 6)
+    0.276873
     """
 
     epsilon: float
@@ -121,6 +136,12 @@ class GaussianMixtureEvent(Leaf):
 
     Raises NotApplicable for more than 256 sensitivities. Source: see
     :class:`simulator.theory.GaussianMixtureLaw`.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian_mixture
+    >>> event = gaussian_mixture(1.0, sensitivities=(0.0, 1.0), weights=(0.9, 0.1))
+    >>> round(Account(event).delta(0.1).upper, 6)
+    0.018472
     """
 
     sigma: float

@@ -54,6 +54,11 @@ class SubsampledEvent(EventTree):
 
     Source: Zhu, Dong and Wang 2022, Theorem 11; for guarantees Balle, Barthe and Gaboardi 2018,
     Theorems 8 and 9.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian, subsampled
+    >>> round(Account(subsampled(gaussian(1.0), 0.01)).delta(0.1).upper, 6)
+    7.3e-05
     """
 
     event: EventTree
@@ -165,6 +170,12 @@ class SampledWithReplacementEvent(EventTree):
     upper end.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import promise, sampled_with_replacement
+    >>> event = sampled_with_replacement(promise("pure:0.5"), drawn=2, records=10)
+    >>> round(Account(event, relation="replace-one").delta(0.1).upper, 6)
+    0.01137
     """
 
     event: EventTree

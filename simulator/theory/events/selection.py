@@ -59,6 +59,11 @@ class SelectedEvent(EventTree):
 
     Source: Papernot and Steinke 2022, "Hyperparameter Tuning with Renyi Differential Privacy",
     Theorems 2 and 6; the growth of pure privacy from the density of the best run.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian, select
+    >>> round(Account(select(gaussian(4.0), mean=10.0)).epsilon(1e-6).upper, 4)
+    2.2728
     """
 
     event: EventTree

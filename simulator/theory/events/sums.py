@@ -39,6 +39,11 @@ class SampledSumEvent(EventTree):
     probability rate batch / (K + 1), in the place of another one, so that the sum moves by 2 clip;
     given K >= batch alone this has a probability q, the sum over K of
     Pr[K] rate batch / (K + 1), divided by Pr[K >= batch].
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import sampled_sum
+    >>> round(Account(sampled_sum(sigma=2.0, rate=0.01, clip=2.0)).delta(0.1).upper, 6)
+    7.3e-05
     """
 
     sigma: float

@@ -43,6 +43,12 @@ class EventRounds:
     where : the path of the event in the tree.
     count : how many rounds.
     alternating : whether they are not played in a row, as those of a repeated composition.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import laplace
+    >>> rounds, = Account().then(laplace(10.0), 5).rounds
+    >>> rounds.count, rounds.guarantees
+    (5, (PureDP(epsilon=0.1), DominatedDP(law=LaplaceLaw(epsilon=0.1))))
     """
 
     law: PrivacyLossLaw | None
@@ -57,7 +63,13 @@ class EventRounds:
 
 
 class EventTree(ABC):
-    """A node with its subtree. ``kind`` is its name in a document."""
+    """A node with its subtree. ``kind`` is its name in a document.
+
+    >>> from simulator.theory.events import EventTree, gaussian, subsampled
+    >>> tree = subsampled(gaussian(1.0), 0.01)
+    >>> isinstance(tree, EventTree), tree.kind
+    (True, 'subsampled')
+    """
 
     kind: ClassVar[str]
     _depth = 1
@@ -115,7 +127,12 @@ class Leaf(EventTree):
 
 @dataclass(frozen=True)
 class ComposedEvent(EventTree):
-    """Events on one database, each chosen after the answers of those before it."""
+    """Events on one database, each chosen after the answers of those before it.
+
+    >>> from simulator.theory.events import compose, gaussian, laplace
+    >>> len(compose(gaussian(2.0), laplace(10.0)).events)
+    2
+    """
 
     events: tuple[EventTree, ...]
     kind: ClassVar[str] = "compose"
@@ -133,13 +150,25 @@ class ComposedEvent(EventTree):
 
 
 def compose(*events: EventTree) -> ComposedEvent:
-    """``compose(gaussian(2.0), laplace(10.0))``: one after the other, adaptively."""
+    """``compose(gaussian(2.0), laplace(10.0))``: one after the other, adaptively.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import compose, gaussian, laplace
+    >>> round(Account(compose(gaussian(4.0), laplace(10.0))).epsilon(1e-6).upper, 4)
+    1.1244
+    """
     return ComposedEvent(events)
 
 
 @dataclass(frozen=True)
 class RepeatedEvent(EventTree):
-    """The same event ``count`` times, adaptively."""
+    """The same event ``count`` times, adaptively.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian, self_compose
+    >>> round(Account(self_compose(gaussian(10.0), 100)).epsilon(1e-6).upper, 4)
+    4.8866
+    """
 
     event: EventTree
     count: int

@@ -39,6 +39,10 @@ class Unit:
     relation : ``add-remove``, ``replace-one`` or ``replace-special``.
     records : how many differ: those of a group or a person, added, removed or replaced together.
     clip : C, at least the norm of every record's value.
+
+    >>> from simulator.theory.events import Unit
+    >>> Unit("replace-one", clip=2.0).moves
+    4.0
     """
 
     relation: Neighbours = ADD_REMOVE

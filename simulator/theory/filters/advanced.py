@@ -10,7 +10,14 @@ from simulator.theory.filters.rules import rogers_step, whitehouse_step
 
 
 class RogersFilter(Filter):
-    """A filter at the rate of advanced composition. Half of delta is for the rounds' deltas."""
+    """A filter at the rate of advanced composition. Half of delta is for the rounds' deltas.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import RogersFilter
+    >>> running = RogersFilter(1.0, 1e-6).fresh()
+    >>> running.admits(PureDP(0.1)), running.admits(PureDP(0.9))
+    (True, False)
+    """
 
     name = "rogers"
     sums = rounds_up = True
@@ -35,7 +42,14 @@ class RogersFilter(Filter):
 
 
 class WhitehouseFilter(Filter):
-    """The rate of advanced composition: sqrt(2 Q ln(1/delta')) + Q/2, Q the sum of squares."""
+    """The rate of advanced composition: sqrt(2 Q ln(1/delta')) + Q/2, Q the sum of squares.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import WhitehouseFilter
+    >>> running = WhitehouseFilter(1.0, 1e-6).fresh()
+    >>> running.admits(PureDP(0.1)), running.admits(PureDP(0.9))
+    (True, False)
+    """
 
     name = "whitehouse"
     sums = rounds_up = True

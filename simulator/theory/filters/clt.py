@@ -20,6 +20,11 @@ class CLTFilter(GaussianFilter):
     Privacy Filters: Validity and Approximate Solutions" (Tran, Koskela, Raisa and Honkela, arXiv
     2602.06756), which proves the limit for adaptive choices; its own closed form was not available
     to us. Gaussian noise without sampling is charged its mu^2, which is exact.
+
+    >>> from simulator.theory import CLTFilter, SubsampledGaussianDP
+    >>> running = CLTFilter(1.0, 1e-6).fresh()
+    >>> running.admits(SubsampledGaussianDP(1.0, 0.01)), CLTFilter.proved
+    (True, False)
     """
 
     name = "clt"

@@ -22,6 +22,11 @@ class GaussianFilter(Filter):
     pair of mu = m does, and one round of mu = m loses it. So the budget is the largest m^2 whose
     curve keeps the promise: no sound filter that charges mu^2 admits more. A pure round is charged
     as the Gaussian that dominates it, about pi/2 eps^2, one of bounded range about pi/8 eps^2.
+
+    >>> from simulator.theory import GaussianDP, GaussianFilter
+    >>> running = GaussianFilter(1.0, 1e-6).fresh()
+    >>> running.admits(GaussianDP(0.2)), running.admits(GaussianDP(0.5))
+    (True, False)
     """
 
     name = "gaussian"

@@ -79,6 +79,13 @@ class Filter(ABC):
     ``rule(state, loss)`` returns the state after an admitted round with that privacy loss
     ln(p0/p1) of its answer, lets a filter depend on what was realised; it is a plain scalar
     function, too, and the loss may be infinite.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import parse_filter
+    >>> running = parse_filter("sum:1").fresh()
+    >>> running.spend(PureDP(0.75))
+    >>> running.admits(PureDP(0.25)), running.admits(PureDP(0.5))
+    (True, False)
     """
 
     epsilon: float
@@ -219,7 +226,15 @@ class Filter(ABC):
 
 
 class RunningFilter:
-    """A filter in use: the promise and the state after the rounds so far."""
+    """A filter in use: the promise and the state after the rounds so far.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import SumFilter
+    >>> running = SumFilter(1.0).fresh()
+    >>> running.spend(PureDP(0.75))
+    >>> running.admits(PureDP(0.5)), running.fresh().admits(PureDP(0.5))
+    (False, True)
+    """
 
     def __init__(self, spec: Filter) -> None:
         self.spec = instance("the filter", spec, Filter)

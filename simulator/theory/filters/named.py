@@ -75,6 +75,10 @@ def parse_filter(text: str) -> Filter:
     Also the names of the entry points ``dpcompose.filters`` of other packages: subclasses of
     Filter, or functions that make a filter of the text after the colon. Inverse of ``str()``.
     Raises InvalidInput on anything else.
+
+    >>> from simulator.theory import parse_filter
+    >>> parse_filter("zcdp:1,1e-6")
+    ZCDPFilter(epsilon=1.0, delta=1e-06, rounds_delta=0.0)
     """
     name, _, values = text_of("a filter", text).strip().partition(":")
     kind = _named(name)

@@ -104,6 +104,12 @@ class NaturalFilter(Filter):
 
     ``delta`` must be above 0 and ``rounds_delta`` 0, as the rounds' own deltas are composed too.
     Raises InvalidInput.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import NaturalFilter
+    >>> running = NaturalFilter(1.0, 1e-6).fresh()
+    >>> running.admits(PureDP(0.5)), NaturalFilter.proved
+    (True, False)
     """
 
     name = "natural"

@@ -45,6 +45,14 @@ class MixtureOdometer:
 
     Source: Whitehouse, Ramdas, Rogers and Wu 2023, mixture odometer; Kairouz, Oh and Viswanath
     2017, Theorem 3.3 (the function of randomized response).
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import MixtureOdometer
+    >>> running = MixtureOdometer(delta=1e-6).fresh()
+    >>> for _ in range(100):
+    ...     running.spend(PureDP(0.1))
+    >>> round(running.epsilon, 4), running.delta
+    (6.2473, 1e-06)
     """
 
     delta: float
@@ -60,7 +68,14 @@ class MixtureOdometer:
 
 
 class RunningOdometer:
-    """An odometer in use; its promise is stated in :class:`MixtureOdometer`."""
+    """An odometer in use; its promise is stated in :class:`MixtureOdometer`.
+
+    >>> from simulator.theory import ApproxDP, MixtureOdometer
+    >>> running = MixtureOdometer(delta=1e-6).fresh()
+    >>> running.spend(ApproxDP(0.1, 1e-6))
+    >>> round(running.epsilon, 6), round(running.delta, 9), running.tail
+    (0.1, 2e-06, 1.0)
+    """
 
     def __init__(self, spec: MixtureOdometer) -> None:
         self.spec = instance("the odometer", spec, MixtureOdometer)

@@ -49,6 +49,14 @@ class RealisedFilter(Filter):
 
     Rounds far from where the loss passes epsilon are free. The proof, and what it needs to know:
     :mod:`simulator.theory.filters.realised`. Every mechanism needs a likelihood.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import RealisedFilter
+    >>> running = RealisedFilter(1.0, 1e-6).fresh()
+    >>> running.spend(PureDP(0.1))
+    >>> running.observe(-0.1)
+    >>> running.admits(PureDP(0.1))
+    True
     """
 
     name = "realised"

@@ -32,7 +32,13 @@ def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:
 
 
 class ZCDPFilter(Filter):
-    """Refuse a round with which the sum of rho no longer converts to (epsilon, delta)."""
+    """Refuse a round with which the sum of rho no longer converts to (epsilon, delta).
+
+    >>> from simulator.theory import ZCDP, ZCDPFilter
+    >>> running = ZCDPFilter(1.0, 1e-6).fresh()
+    >>> running.admits(ZCDP(0.01)), running.admits(ZCDP(0.1))
+    (True, False)
+    """
 
     name = "zcdp"
     sums = rounds_up = True
@@ -75,6 +81,11 @@ class RenyiFilter(Filter):
 
     The order is the one at which the budget divided by the order is largest, as the divergence of
     small rounds grows in proportion to it.
+
+    >>> from simulator.theory import RenyiFilter, ZCDP
+    >>> running = RenyiFilter(1.0, 1e-6).fresh()
+    >>> running.admits(ZCDP(0.01)), running.admits(ZCDP(0.1))
+    (True, False)
     """
 
     name = "renyi"

@@ -58,6 +58,11 @@ class ResidueFilter(Filter):
     ----------
     epsilon, delta, rounds_delta : as of :class:`Filter`.
     basic : whether basic composition admits rounds, too.
+
+    >>> from simulator.theory import GaussianDP, ResidueFilter
+    >>> running = ResidueFilter(1.0, 1e-6).fresh()
+    >>> running.admits(GaussianDP(0.2)), running.admits(GaussianDP(0.5))
+    (True, False)
     """
 
     _: KW_ONLY

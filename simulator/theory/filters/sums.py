@@ -7,7 +7,13 @@ from simulator.theory.filters.rules import sum_step
 
 
 class SumFilter(Filter):
-    """Basic composition: refuse a round whose epsilon or delta exceeds what is left of the sums."""
+    """Basic composition: refuse a round whose epsilon or delta exceeds what is left of the sums.
+
+    >>> from simulator.theory import ApproxDP, SumFilter
+    >>> running = SumFilter(1.0, 1e-6).fresh()
+    >>> running.admits(ApproxDP(0.5, 1e-7)), running.admits(ApproxDP(0.5, 1e-5))
+    (True, False)
+    """
 
     name = "sum"
     sums = True

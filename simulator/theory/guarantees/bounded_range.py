@@ -21,6 +21,10 @@ class BoundedRange(Guarantee):
     probability (1 - e^(t-epsilon)) / (1 - e^(-epsilon)), else t - epsilon, t in [0, epsilon].
 
     Source: Durfee and Rogers 2019 (definition); Dong, Durfee and Rogers 2020, Section 4.
+
+    >>> from simulator.theory import BoundedRange
+    >>> round(BoundedRange(0.2).zcdp_rho, 6), BoundedRange(0.2).pure_epsilon
+    (0.004997, 0.2)
     """
 
     epsilon: float

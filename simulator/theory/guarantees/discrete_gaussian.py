@@ -23,6 +23,10 @@ class DiscreteGaussianDP(DominatedFamily):
 
     (sensitivity/sigma)^2/2-zCDP by Canonne, Kamath, Steinke, "The Discrete Gaussian for
     Differential Privacy", NeurIPS 2020, Theorem 4.
+
+    >>> from simulator.theory import DiscreteGaussianDP
+    >>> round(DiscreteGaussianDP(sigma=4.0, sensitivity=1).zcdp_rho, 6)
+    0.03125
     """
 
     sigma: float

@@ -42,6 +42,10 @@ class DominatedFamily(Guarantee):
     The pair's composition then dominates every adaptive composition of the family: Zhu, Dong, Wang,
     "Optimal Accounting of Differential Privacy via Characteristic Function", AISTATS 2022,
     Definition 7 and Theorem 10.
+
+    >>> from simulator.theory import DominatedFamily, SubsampledGaussianDP
+    >>> issubclass(SubsampledGaussianDP, DominatedFamily)
+    True
     """
 
     @property
@@ -97,6 +101,10 @@ class DominatedDP(DominatedFamily):
 
     The law must equal its reversed law, as that of :class:`SampledWithoutReplacementLaw` does.
     Raises InvalidInput where the two directions differ at one of a few epsilons.
+
+    >>> from simulator.theory import DominatedDP, randomized_response
+    >>> round(DominatedDP(randomized_response(0.2)).hockey_stick(0.1), 6)
+    0.052324
     """
 
     law: PrivacyLossLaw

@@ -20,6 +20,10 @@ class GaussianDP(Guarantee):
     """mu-Gaussian differential privacy: dominated by N(0, 1) against N(mu, 1).
 
     Source: Dong, Roth and Su 2022, Definition 2.6. The Gaussian mechanism has mu = Delta / sigma.
+
+    >>> from simulator.theory import GaussianDP
+    >>> round(GaussianDP(0.25).hockey_stick(0.5), 6), GaussianDP(0.25).zcdp_rho
+    (0.002709, 0.03125)
     """
 
     mu: float

@@ -33,6 +33,11 @@ class Guarantee(ABC):
     Attributes
     ----------
     kind : the name before the colon.
+
+    >>> from simulator.theory import parse_guarantee
+    >>> guarantee = parse_guarantee("approx:0.1,1e-6")
+    >>> guarantee.leak, guarantee.core, str(guarantee)
+    (1e-06, PureDP(epsilon=0.1), 'approx:0.1,1e-06')
     """
 
     kind: ClassVar[str]

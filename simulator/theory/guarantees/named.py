@@ -46,6 +46,10 @@ def parse_guarantee(text: str) -> Guarantee:
     :data:`FORMS` lists the families; other packages add theirs by entry points
     ``dpcompose.families``. ``renyi`` takes as many pairs as there are orders, and ``dominated:LAW``
     the law as JSON. Inverse of ``str()``. Raises InvalidInput on anything else.
+
+    >>> from simulator.theory import parse_guarantee
+    >>> parse_guarantee("approx:0.1,1e-6"), parse_guarantee("gdp:mu=0.5")
+    (ApproxDP(epsilon=0.1, delta=1e-06), GaussianDP(mu=0.5))
     """
     named = grammar.read_once(text)
     name = named.name

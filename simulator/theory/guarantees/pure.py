@@ -22,6 +22,10 @@ class PureDP(Guarantee):
     """epsilon-differential privacy. ``PureDP(0.0)`` is a harmless round.
 
     Extremal pair: randomized response (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+
+    >>> from simulator import PureDP
+    >>> PureDP(0.2).implies(PureDP(0.3)), round(PureDP(0.2).zcdp_rho, 6)
+    (True, 0.019934)
     """
 
     epsilon: float
@@ -93,6 +97,10 @@ class ApproxDP(Guarantee):
 
     Extremal pair: with probability delta the bit is revealed, otherwise randomized response
     (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+
+    >>> from simulator.theory import ApproxDP, PureDP
+    >>> ApproxDP(0.2, 1e-6).admits(PureDP(0.1)), ApproxDP(0.2, 1e-6).hockey_stick(0.2)
+    (True, 1e-06)
     """
 
     epsilon: float

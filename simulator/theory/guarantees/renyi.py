@@ -32,6 +32,11 @@ class RenyiDP(Guarantee):
     epsilon : the divergence in nats, in [0, 1e100]; or one for each order.
 
     Source: Mironov 2017, Definition 4; van Erven and Harremoes 2014, Corollary 2 (convexity).
+
+    >>> from simulator.theory import RenyiDP
+    >>> curve = RenyiDP((2.0, 8.0), (0.1, 0.3))
+    >>> curve.renyi(8.0), curve.renyi_orders
+    (0.3, (2.0, 8.0))
     """
 
     alpha: float | tuple[float, ...]
@@ -126,6 +131,10 @@ class ZCDP(Guarantee):
     """rho-zero-concentrated differential privacy (Bun and Steinke 2016, Definition 1.1).
 
     ``hockey_stick`` is an upper bound (Canonne, Kamath and Steinke 2020, Proposition 12).
+
+    >>> from simulator.theory import ZCDP
+    >>> ZCDP(0.02).renyi(10.0), ZCDP(0.02).implies(ZCDP(0.03))
+    (0.2, True)
     """
 
     rho: float

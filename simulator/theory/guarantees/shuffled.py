@@ -22,6 +22,10 @@ class ShuffledDP(Guarantee):
 
     Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
     and Talwar 2021, Theorem 3.1.
+
+    >>> from simulator.theory import ShuffledDP
+    >>> round(ShuffledDP(1.0, 1000).hockey_stick(0.1), 6)
+    0.000353
     """
 
     epsilon: float

@@ -36,6 +36,10 @@ class SubsampledDP(DominatedFamily):
     families are tighter.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9; Zhu, Dong and Wang 2022, Theorem 11.
+
+    >>> from simulator.theory import SubsampledDP
+    >>> round(SubsampledDP(1.0, 0.0, rate=0.01).amplified_epsilon, 6)
+    0.017037
     """
 
     epsilon: float
@@ -130,6 +134,10 @@ class SubsampledGaussianDP(DominatedFamily):
 
     Renyi divergences by Mironov, Talwar, Zhang, "Renyi Differential Privacy of the Sampled
     Gaussian Mechanism", 2019, Section 3.3.
+
+    >>> from simulator.theory import SubsampledGaussianDP
+    >>> round(SubsampledGaussianDP(1.0, 0.01).hockey_stick(0.1), 6)
+    7.3e-05
     """
 
     sigma: float

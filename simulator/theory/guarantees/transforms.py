@@ -30,6 +30,10 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
 
     Source: Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2; Bun and Steinke 2016,
     Proposition 1.9; Dong, Roth and Su 2022, Theorem 2.14.
+
+    >>> from simulator.theory import ZCDP, group
+    >>> group(ZCDP(0.125), 2)
+    ZCDP(rho=0.5)
     """
     return _group(guarantee, count("group size", size))
 
@@ -85,6 +89,11 @@ def parallel(guarantees: Iterable[Guarantee], *, replace_one: bool = False) -> G
     :func:`group`.
 
     Source: McSherry 2009, Theorem 4 (add or remove); replace-one by group privacy.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import parallel
+    >>> parallel([PureDP(0.1), PureDP(0.3)]), parallel([PureDP(0.1), PureDP(0.3)], replace_one=True)
+    (PureDP(epsilon=0.3), PureDP(epsilon=0.6))
     """
     parts = [instance("each part", part, Guarantee) for part in listed("guarantees", guarantees)]
     if not parts:
@@ -111,6 +120,11 @@ def amplified_by_sampling(guarantee: Guarantee, rate: float) -> Guarantee:
     bounds.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import amplified_by_sampling
+    >>> round(amplified_by_sampling(PureDP(1.0), rate=0.01).pure_epsilon, 6)
+    0.017037
     """
     rate, core = sampling_rate(rate), instance("guarantee", guarantee, Guarantee).core
     if not isinstance(core, PureDP):
@@ -139,6 +153,11 @@ def sampled_with_replacement(
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10, with the curve of randomized response of
     k epsilon for a group of k.
+
+    >>> from simulator.theory import ApproxDP, sampled_with_replacement
+    >>> guarantee = sampled_with_replacement(ApproxDP(0.5, 0.0), drawn=2, records=10)
+    >>> round(guarantee.hockey_stick(0.1), 6)
+    0.01137
     """
     drawn, records = count("drawn", drawn), count("records", records)
     copies = min(count("copies", copies), drawn)
@@ -165,6 +184,11 @@ def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
     reports before it; the senders stay secret. The relation is replace-one.
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import shuffled
+    >>> shuffled(PureDP(1.0), 1000)
+    ShuffledDP(epsilon=1.0, reports=1000)
     """
     instance("guarantee", guarantee, Guarantee)
     if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
@@ -174,7 +198,14 @@ def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
 
 @dataclass(frozen=True)
 class Transform:
-    """A rule that derives a guarantee from others, and its source."""
+    """A rule that derives a guarantee from others, and its source.
+
+    >>> from simulator import PureDP
+    >>> from simulator.theory import TRANSFORMS
+    >>> group, = (each for each in TRANSFORMS if each.name == "group")
+    >>> group.apply(PureDP(0.25), 3)
+    PureDP(epsilon=0.75)
+    """
 
     name: str
     source: str

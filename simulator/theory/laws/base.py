@@ -32,6 +32,11 @@ class PrivacyLossLaw(ABC):
 
     A law is a value: equal laws compare and hash equal. Losses and epsilons are in nats.
     A subclass without a continuous part does not override ``continuous_masses``.
+
+    >>> from simulator.theory import LaplaceLaw
+    >>> law = LaplaceLaw(0.5)
+    >>> round(float(law.sf(0.25)), 6), round(float(law.reversed().delta(0.25)), 6)
+    (0.558752, 0.117503)
     """
 
     infinite_mass: float = 0.0

@@ -35,6 +35,10 @@ def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
 
     Raises InvalidInput unless sigma > 0 and the sensitivity is a whole number of at least 1, and
     beyond two million losses.
+
+    >>> from simulator.theory import discrete_gaussian
+    >>> round(discrete_gaussian(2.0).delta(0.5), 6)
+    0.054007
     """
     answers, shift = _integers(sigma, sensitivity)
     squares = -((answers / sigma) ** 2) / 2
@@ -53,6 +57,10 @@ def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     of its cell.
 
     Raises InvalidInput as :func:`discrete_gaussian`.
+
+    >>> from simulator.theory import rounded_gaussian
+    >>> round(rounded_gaussian(2.0).delta(0.5), 6)
+    0.05244
     """
     answers, shift = _integers(sigma, sensitivity)
     edges = np.append(answers[::-1] - 0.5, answers[0] + 0.5)
@@ -73,6 +81,10 @@ def discrete_laplace(epsilon_per_unit: float, sensitivity: int = 1) -> FiniteLaw
 
     Raises InvalidInput unless epsilon_per_unit > 0 and the sensitivity is whole, from 1 to two
     million.
+
+    >>> from simulator.theory import discrete_laplace
+    >>> discrete_laplace(0.5).support
+    (-0.5, 0.5)
     """
     rate, shift = positive("epsilon_per_unit", epsilon_per_unit), _shift(sensitivity)
     steps = np.arange(shift, -1, -1, dtype=np.float64)
@@ -85,6 +97,10 @@ def rounded_laplace(epsilon_per_unit: float, sensitivity: int = 1) -> FiniteLaw:
     """Laplace noise of scale 1/epsilon_per_unit added to a whole number and rounded to one.
 
     Both in units of the grid. Raises InvalidInput as :func:`discrete_laplace`.
+
+    >>> from simulator.theory import rounded_laplace
+    >>> round(rounded_laplace(0.5).delta(0.25), 6)
+    0.1106
     """
     rate, shift = positive("epsilon_per_unit", epsilon_per_unit), _shift(sensitivity)
     answers = np.arange(-1.0, shift + 2.0)  # the first and the last stand for all beyond
@@ -109,6 +125,11 @@ def staircase(epsilon: float, share: float) -> FiniteLaw:
     Section IV.
 
     Raises InvalidInput for epsilon <= 0 or a share outside of [0, 1].
+
+    >>> from simulator.theory import staircase
+    >>> law = staircase(1.0, share=0.4)
+    >>> law.atom_losses.tolist(), round(law.delta(0.5), 6)
+    ([-1.0, 0.0, 1.0], 0.276873)
     """
     positive("epsilon", epsilon)
     if not 0.0 <= finite("share", share) <= 1.0:

@@ -16,6 +16,11 @@ def randomized_response(epsilon: float, delta: float = 0.0) -> FiniteLaw:
 
     Losses +-epsilon, and with delta > 0 mass delta at infinity in both directions (Kairouz, Oh,
     Viswanath, "The Composition Theorem for Differential Privacy", ICML 2015, Theorem 3.1 ff.).
+
+    >>> from simulator.theory import randomized_response
+    >>> law = randomized_response(0.2, delta=1e-6)
+    >>> round(law.infinite_mass, 9), law.atom_losses.round(6).tolist()
+    (1e-06, [-0.2, 0.2])
     """
     epsilon, delta = nonnegative("epsilon", epsilon), probability_below_one("delta", delta)
     kept = np.log1p(-delta)
@@ -31,6 +36,10 @@ def bounded_range_law(epsilon: float, high: float) -> FiniteLaw:
     Pr[L = high] = (1 - exp(high - epsilon))/(1 - exp(-epsilon)), 0 <= high <= epsilon
     (Dong, Durfee, Rogers, "Optimal Differential Privacy Composition for Exponential Mechanisms",
     ICML 2020, Lemma 4.2 ff.).
+
+    >>> from simulator.theory import bounded_range_law
+    >>> bounded_range_law(0.2, high=0.15).atom_losses.round(6).tolist()
+    [-0.05, 0.15]
     """
     positive("epsilon", epsilon)
     if not 0 <= high <= epsilon:

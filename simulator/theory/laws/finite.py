@@ -21,6 +21,11 @@ class FiniteLaw(PrivacyLossLaw):
 
     ``losses`` ascend strictly; ``log_masses`` are ln P0-probabilities of the same shape (m,).
     ``loss_error`` bounds the error of each in nats, beyond a few roundings.
+
+    >>> from simulator.theory import FiniteLaw
+    >>> law = FiniteLaw.from_probabilities([0.75, 0.25], [0.25, 0.75])
+    >>> law.atom_losses.round(6).tolist(), round(law.delta(0.0), 6)
+    ([-1.098612, 1.098612], 0.5)
     """
 
     losses: Floats

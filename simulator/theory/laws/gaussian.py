@@ -24,6 +24,11 @@ class GaussianLaw(PrivacyLossLaw):
     """Gaussian mechanism: ``mu`` = shift over standard deviation; L ~ N(mu^2/2, mu^2) under P0.
 
     One-round delta: Balle and Wang, "Improving the Gaussian Mechanism", ICML 2018, Theorem 5.
+
+    >>> from simulator.theory import GaussianLaw
+    >>> law = GaussianLaw(mu=0.5)
+    >>> law.mean, law.variance, round(law.delta(1.0), 6)
+    (0.125, 0.25, 0.00683)
     """
 
     mu: float

@@ -42,6 +42,11 @@ class GaussianMixtureLaw(QuadratureLaw):
 
     Raises InvalidInput unless sigma > 0, sensitivities are distinct, at least 0 and one of them
     above, and weights are positive and sum to 1 (within 1e-9; they are divided by their sum).
+
+    >>> from simulator.theory import GaussianMixtureLaw
+    >>> law = GaussianMixtureLaw(1.0, sensitivities=(0.0, 1.0), weights=(0.9, 0.1))
+    >>> round(law.delta(0.05), 6), round(law.reversed().delta(0.05), 6)
+    (0.010573, 0.026144)
     """
 
     sigma: float

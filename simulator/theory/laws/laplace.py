@@ -18,6 +18,11 @@ class LaplaceLaw(PrivacyLossLaw):
 
     Atoms 1/2 at +epsilon and exp(-epsilon)/2 at -epsilon, density exp((l - epsilon)/2)/4 between.
     Source: the law of a folded linear function of a Laplace variable, by integration.
+
+    >>> from simulator.theory import LaplaceLaw
+    >>> law = LaplaceLaw(epsilon=0.5)
+    >>> law.support, round(law.delta(0.25), 6)
+    ((-0.5, 0.5), 0.117503)
     """
 
     epsilon: float

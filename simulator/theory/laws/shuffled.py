@@ -26,6 +26,11 @@ def shuffled_law(
 
     Raises InvalidInput for invalid parameters, and NotApplicable where (n + 1)^(outputs - 1), the
     size of the table, is above four million.
+
+    >>> from simulator.theory import shuffled_law
+    >>> coin = [[0.75, 0.25], [0.25, 0.75]]               # randomized response to 0 and to 1
+    >>> round(shuffled_law(coin, [0, 0, 0, 0], [1, 0, 0, 0]).delta(0.0), 6)
+    0.210938
     """
     table = np.asarray(randomizer, dtype=float)
     if table.ndim != 2 or table.size == 0 or not (table >= 0.0).all():

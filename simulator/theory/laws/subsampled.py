@@ -95,6 +95,11 @@ class PoissonSubsampledLaw(SampledLaw):
 
     Raises InvalidInput unless 0 <= rate <= 1. ``log_mgf``, the mean and the variance are by
     quadrature.
+
+    >>> from simulator.theory import GaussianLaw, PoissonSubsampledLaw
+    >>> law = PoissonSubsampledLaw(GaussianLaw(1.0), rate=0.1)
+    >>> round(law.delta(0.05), 6), round(law.reversed().delta(0.05), 6)
+    (0.010573, 0.026144)
     """
 
     base: PrivacyLossLaw
@@ -190,6 +195,10 @@ class SampledWithoutReplacementLaw(SampledLaw):
     9; Zhu, Dong, Wang, AISTATS 2022, Theorem 11, for the pair and its composition.
 
     Raises InvalidInput unless 0 <= rate <= 1.
+
+    >>> from simulator.theory import GaussianLaw, SampledWithoutReplacementLaw
+    >>> round(SampledWithoutReplacementLaw(GaussianLaw(1.0), rate=0.1).delta(0.1), 6)
+    0.018472
     """
 
     base: PrivacyLossLaw

@@ -30,6 +30,10 @@ class TruncatedNoiseLaw(QuadratureLaw):
     symmetric.
 
     Raises InvalidInput unless reach > 1/2: below, every answer reveals the database.
+
+    >>> from simulator.theory import LaplaceLaw, TruncatedNoiseLaw
+    >>> round(TruncatedNoiseLaw(LaplaceLaw(0.5), reach=10.0).infinite_mass, 6)
+    0.0022
     """
 
     base: GaussianLaw | LaplaceLaw

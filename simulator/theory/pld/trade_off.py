@@ -30,7 +30,12 @@ Floats = NDArray[np.float64]
 
 
 class TradeOff(ABC):
-    """A convex, non-increasing function on [0, 1] with f(alpha) <= 1 - alpha."""
+    """A convex, non-increasing function on [0, 1] with f(alpha) <= 1 - alpha.
+
+    >>> from simulator.theory import GaussianTradeOff
+    >>> GaussianTradeOff(1.0)([0.0, 0.5, 1.0]).round(6).tolist()
+    [1.0, 0.158655, 0.0]
+    """
 
     def __call__(self, alpha: ArrayLike) -> Floats:
         """Least type II error at type I error ``alpha`` (elementwise; InvalidInput off [0, 1])."""
@@ -49,7 +54,14 @@ class TradeOff(ABC):
 
 @dataclass(frozen=True)
 class GaussianTradeOff(TradeOff):
-    """G_mu(alpha) = Phi(Phi^-1(1 - alpha) - mu): a unit normal against one shifted by mu >= 0."""
+    """G_mu(alpha) = Phi(Phi^-1(1 - alpha) - mu): a unit normal against one shifted by mu >= 0.
+
+    >>> from simulator.theory import GaussianTradeOff
+    >>> round(float(GaussianTradeOff(1.0)(0.05)), 6)
+    0.740489
+    >>> GaussianTradeOff(3.0).compose(GaussianTradeOff(4.0))
+    GaussianTradeOff(mu=5.0)
+    """
 
     mu: float
 
@@ -73,7 +85,13 @@ class GaussianTradeOff(TradeOff):
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseTradeOff(TradeOff):
-    """Straight lines between vertices: alpha ascends from 0 to 1, beta descends to 0, convex."""
+    """Straight lines between vertices: alpha ascends from 0 to 1, beta descends to 0, convex.
+
+    >>> from simulator.theory import PiecewiseTradeOff
+    >>> line = PiecewiseTradeOff.from_guarantee(epsilon=1.0)
+    >>> round(float(line(0.1)), 6), round(line.delta(0.5), 6)
+    (0.728172, 0.287649)
+    """
 
     alpha: Floats
     beta: Floats

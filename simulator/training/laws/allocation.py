@@ -51,6 +51,11 @@ class AllocationLaw(QuadratureLaw):
     the ends are derived in :mod:`simulator.training.laws.convex_sums`.
 
     Raises InvalidInput unless ``steps`` is a whole number of at least 1 and at most 10^7.
+
+    >>> from simulator.theory import GaussianLaw
+    >>> from simulator.training import AllocationLaw
+    >>> round(AllocationLaw(GaussianLaw(0.5), steps=2).delta(0.25), 6)
+    0.059018
     """
 
     base: PrivacyLossLaw

@@ -47,6 +47,10 @@ def shuffled_batches(
 
     Source: Chua and others, "How Private are DP-SGD Implementations?", ICML 2024, who use one
     event, that a sum is above a threshold.
+
+    >>> from simulator.training import shuffled_batches
+    >>> round(shuffled_batches(sigma=1.0, batches=4).delta(0.5), 6)
+    0.161326
     """
     sigma, many = positive("sigma", sigma), count("batches", batches)
     shifts = [finite("a shift", shift) / sigma for shift in (absent, present)]

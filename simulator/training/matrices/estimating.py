@@ -83,6 +83,11 @@ class AllocationEstimate:
     worst : the larger direction: the larger value, lower end and upper end.
     confidence : with which all intervals hold together.
     theorem : why the pair dominates.
+
+    >>> from simulator.training import estimate_allocation, random_subset
+    >>> pair = random_subset(sigma=2.0, steps=8)
+    >>> estimate_allocation(pair, epsilon=0.5, draws=2000).at
+    'epsilon'
     """
 
     at: str
@@ -122,6 +127,12 @@ def estimate_allocation(
     ------
     InvalidInput : a parameter is out of its range.
     NotApplicable : the dynamic programme of the removal direction would be too large.
+
+    >>> from simulator.training import balls_in_bins, estimate_allocation
+    >>> pair = balls_in_bins(sigma=1.0, bins=4, rounds=4)
+    >>> worst = estimate_allocation(pair, epsilon=0.5, draws=2000).worst
+    >>> 0 < worst.lower <= worst.value <= worst.upper < 0.2
+    True
     """
     if (epsilon is None) == (delta is None):
         raise InvalidInput("give the epsilon to estimate delta at, or the delta")

@@ -46,6 +46,10 @@ class BinnedPair:
     gram : float64, shape (bins, bins), inner products of the means over sigma^2; of full rank.
     name : the pair in words; draws are seeded by it.
     theorem : why the pair dominates.
+
+    >>> from simulator.training import balls_in_bins
+    >>> balls_in_bins(sigma=2.0, bins=4, rounds=8).gram.shape
+    (4, 4)
     """
 
     gram: Floats
@@ -119,6 +123,10 @@ def balls_in_bins(
     ------
     InvalidInput : a parameter is out of its range, or C is not lower triangular with a positive
         diagonal and no negative entry.
+
+    >>> from simulator.training import balls_in_bins
+    >>> balls_in_bins(sigma=2.0, bins=4, rounds=8).theorem
+    'Choquette-Choo and others 2025; Chua and others 2025'
     """
     sigma, bins, rounds = positive("sigma", sigma), whole("bins", bins), whole("rounds", rounds)
     if bins > rounds:

@@ -41,7 +41,12 @@ _SMALL = 1e-250
 
 @dataclass(frozen=True, eq=False)
 class SubsetPair(BinnedPair):
-    """The pair of a record in ``selected`` of the steps, which are the bins."""
+    """The pair of a record in ``selected`` of the steps, which are the bins.
+
+    >>> from simulator.training import random_subset
+    >>> random_subset(sigma=2.0, steps=8, selected=2).selected
+    2
+    """
 
     selected: int
 
@@ -77,6 +82,10 @@ def random_subset(sigma: float, steps: int, selected: int = 1) -> SubsetPair:
     """The pair of a record in ``selected`` of ``steps`` Gaussian steps, every subset alike likely.
 
     ``sigma`` is noise over sensitivity. Raises InvalidInput for a parameter out of its range.
+
+    >>> from simulator.training import random_subset
+    >>> random_subset(sigma=2.0, steps=8, selected=2).theorem
+    'Feldman and Shenfeld 2025; Chua and others 2025'
     """
     sigma, steps, selected = (
         positive("sigma", sigma),

@@ -38,6 +38,13 @@ class BallsInBins(Epoch):
 
     Source: Chua and others, "Balls-and-Bins Sampling for DP-SGD", 2025; Choquette-Choo and others,
     "Near Exact Privacy Amplification for Matrix Mechanisms", 2025.
+
+    >>> from simulator import Gaussian
+    >>> from simulator.data import clipped_sum
+    >>> from simulator.training import BallsInBins
+    >>> step = Gaussian(clipped_sum(float, 0, 1), sigma=2.0)
+    >>> BallsInBins(step, bins=4, epochs=2).length
+    8
     """
 
     step: GradientStep | Gaussian

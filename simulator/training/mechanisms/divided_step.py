@@ -43,6 +43,13 @@ class DividedStep(PairMechanism):
     The answer is four numbers: how many of the other records are in the sample and their sum, which
     are public; the first coordinate; and the sum of the squares of the others. The likelihood is
     exact.
+
+    >>> from simulator import Gaussian
+    >>> from simulator.data import clipped_sum
+    >>> from simulator.training import DividedStep
+    >>> step = Gaussian(clipped_sum(float, 0, 1), sigma=2.0)
+    >>> DividedStep(step, rate=0.1, coordinates=5, divisor="sample").guarantee()
+    SubsampledGaussianDP(sigma=2.0, rate=0.1)
     """
 
     step: Gaussian

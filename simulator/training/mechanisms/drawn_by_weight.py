@@ -37,6 +37,13 @@ class DrawnByWeight(PairMechanism):
     a large weight is drawn far more often, and more than once. Played under replace-one, where a
     record of value 0 is an absent one. The likelihood is exact where all other records have value
     0: the sum is then that of how often the record is drawn.
+
+    >>> from simulator import Gaussian
+    >>> from simulator.data import clipped_sum
+    >>> from simulator.training import DrawnByWeight
+    >>> step = Gaussian(clipped_sum(float, 0, 1), sigma=2.0)
+    >>> DrawnByWeight(step, draws=10, weight_of=lambda record: 1.0, records=100).guarantee()
+    SubsampledGaussianDP(sigma=2.0, rate=0.1)
     """
 
     step: Gaussian

@@ -43,6 +43,11 @@ class GradientStep(PairMechanism):
     norm ``clip``, and dominated by it if it is shorter.
 
     Source: Abadi and others, CCS 2016, Algorithm 1; Mironov, Talwar, Zhang 2019, Section 3.
+
+    >>> from simulator.training import GradientStep, LogisticGradient
+    >>> step = GradientStep(LogisticGradient((0.0, 0.0), clip=1.0), noise_multiplier=2.0, rate=0.1)
+    >>> step.guarantee(), step.sigma
+    (SubsampledGaussianDP(sigma=2.0, rate=0.1), 2.0)
     """
 
     query: LogisticGradient

@@ -34,6 +34,12 @@ class RandomAllocation(Epoch):
 
     Source: Feldman and Shenfeld, "Privacy amplification by random allocation", 2025; Chua and
     others, "Balls-and-Bins Sampling for DP-SGD", 2025, for one step of each record.
+
+    >>> from simulator import Gaussian
+    >>> from simulator.data import clipped_sum
+    >>> from simulator.training import RandomAllocation
+    >>> RandomAllocation(Gaussian(clipped_sum(float, 0, 1), sigma=2.0), steps=8).guarantee()
+    RandomAllocationDP(sigma=2.0, steps=8, selected=1)
     """
 
     step: GradientStep | Gaussian

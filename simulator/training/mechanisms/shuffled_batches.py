@@ -43,6 +43,12 @@ class ShuffledBatches(PairMechanism):
 
     No amplification is promised, as no tight theorem is known: shuffling is a mixture of places,
     in each of which one record changes one sum.
+
+    >>> from simulator import Gaussian
+    >>> from simulator.data import clipped_sum
+    >>> from simulator.training import ShuffledBatches
+    >>> ShuffledBatches(Gaussian(clipped_sum(float, 0, 1), sigma=2.0), batches=4).guarantee()
+    GaussianDP(mu=0.5)
     """
 
     step: Gaussian

@@ -54,20 +54,22 @@ class CertifiedFilter(Filter):
 
     Row n is what an adversary can reach if the plan's last n rounds are left. A round that follows
     the plan falls one row. Any other falls to the largest row from which it gains nothing, whatever
-    the answers were: so the adversary may leave the plan at any time, and its order counts. Made by
-    :func:`~simulator.worst.filters.plans.certified_filter`. Files and texts are verified when they
-    are read, other numbers when the promise is first used as a bound.
+    the answers were: so the adversary may leave the plan at any time, and its order counts. Files
+    and texts are verified when they are read, other numbers when the promise is first used.
 
     Attributes
     ----------
     epsilon, delta, rounds_delta : as of :class:`Filter`.
     plan : (kind, size, rounds) of each stretch of the plan that is admitted, in its order.
     moves : (kind, size, falls) of the listed rounds. ``falls`` are pairs (row, fall): from that row
-        on a round falls so many rows; 0 where it is refused. Kinds and sizes are those of
-        :mod:`simulator.worst.filters.certificate_check`.
+        on a round falls so many rows; 0 where it is refused. Kinds: see ``certificate_check``.
     pool, floor : squares for rounds smaller than all of the plan, and those that are kept below.
     lattice : of the proof.
     basic : whether basic composition admits rounds, too.
+
+    >>> from simulator.worst import certified_filter
+    >>> certified_filter("pure:0.5", 1.0, 0.01, plan="pure:0.25").plan
+    (('pure', 0.25, 4),)
     """
 
     _: KW_ONLY
@@ -359,6 +361,14 @@ def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
     """The filter of a certificate file, which is verified.
 
     Raises InvalidInput for a file that is no certificate, that was changed, or proves nothing.
+
+    >>> import tempfile
+    >>> from simulator.worst import certified_filter, read_certified
+    >>> found = certified_filter("pure:0.5", 1.0, 0.01, plan="pure:0.25")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found.save(f"{folder}/filter.json")
+    ...     read_certified(f"{folder}/filter.json") == found
+    True
     """
     try:
         return _verified(certificate_format.read(read_certificate(path)))

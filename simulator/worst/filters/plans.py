@@ -131,6 +131,14 @@ def certified_filter(
     ------
     InvalidInput : a family, a plan or a number out of its range, or a plan of other kinds.
     NotApplicable : not even the first round of the plan fits, or there are too many.
+
+    >>> from simulator import PureDP
+    >>> from simulator.worst import certified_filter
+    >>> running = certified_filter("pure:0.5", 1.0, 0.01, plan="pure:0.25").fresh()
+    >>> for _ in range(4):
+    ...     running.spend(PureDP(0.25))
+    >>> running.admits(PureDP(0.25))
+    False
     """
     epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
     target = delta - nonnegative("rounds_delta", rounds_delta)

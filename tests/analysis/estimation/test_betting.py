@@ -19,15 +19,13 @@ from simulator.analysis.estimation import (
     proportion_upper,
 )
 from simulator.analysis.estimation.betting import (
-    ABOVE,
-    BELOW,
-    Wealth,
     bet_above,
     bet_below,
     bets_on_mean,
     lower_limit,
     upper_limit,
 )
+from simulator.analysis.estimation.wealth import ABOVE, BELOW, Wealth
 from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.foundations.errors import InvalidInput
 from tests.helpers.exploring import examples

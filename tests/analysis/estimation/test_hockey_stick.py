@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from simulator.analysis.estimation import delta, epsilon
-from simulator.analysis.estimation.betting import ABOVE, BELOW
 from simulator.analysis.estimation.inversion import Inversion, WeightedCurve, point_epsilon
+from simulator.analysis.estimation.wealth import ABOVE, BELOW
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.foundations.errors import InvalidInput
 from tests.helpers.exploring import examples

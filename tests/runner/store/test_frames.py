@@ -111,7 +111,7 @@ def test_results_are_tables(tmp_path):
     assert columns["largest_log_weight"][own].max() == pytest.approx(all_weights.max(), rel=1e-3)
     assert (columns["least_log_weight"] <= columns["largest_log_weight"]).all()
     band = played().delta_band([0.1, 0.2])
-    assert list(band.columns()) == ["epsilons", "value", "lower", "upper", "widened"]
+    assert list(band.columns()) == ["epsilon", "value", "lower", "upper", "widened"]
     assert len(played(trace=True).moment_band().to_frame("arrays")["mean"]) == 10
     assert "type_one" in played().trade_off().columns()
     text = frames.export(played(), tmp_path / "table.csv").read_text()
