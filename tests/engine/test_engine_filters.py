@@ -24,7 +24,6 @@ from simulator.theory import (
     WhitehouseFilter,
     ZCDPFilter,
 )
-from simulator.worst import certified_filter
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
 pytestmark = pytest.mark.usefixtures("compiles")
@@ -37,7 +36,6 @@ FILTERS = {
     "zcdp": ZCDPFilter(2.0, 0.1, 0.02),
     "renyi": RenyiFilter(2.0, 0.1, 0.02),
     "residue": ResidueFilter(2.0, 0.1, 0.02),
-    "certified": certified_filter("pure:2", 2.0, 0.1, 0.02, plan="pure:0.1", spare=0.02),
 }
 FALSE_ALARM = 1e-6
 
