@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
-from simulator.adversaries import Rule
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.adversaries.program.rules import rule_of
@@ -22,7 +21,7 @@ from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 from simulator.mechanisms import Exponential, Geometric
 from simulator.theory.filters.sums import SumFilter
 from simulator.theory.guarantees.gaussian import GaussianDP
-from tests.helpers.machine_steps import MachineStep
+from tests.helpers.machine_steps import by_code
 from tests.helpers.natural_programs import ALICE, EVERYONE, NATURAL, STRONG, WEAK, WITHOUT
 
 FAMILY = PureDP(0.2)
@@ -50,15 +49,7 @@ def outcome_of(play):
 
 def uncompiled(s):
     """The engine of a program whose kernel is ordinary Python, which calls the step's code."""
-    program = rule_of(machine_of(read(s.adversary)), s.family, s.relation)
-    code = MachineStep(program.step)
-
-    def step(state, i, answer, coins):
-        if i == 0:
-            code.begin()
-        return state, *code(i, answer, coins)
-
-    rule = Rule(step, program.menu, name=program.name)
+    rule = by_code(rule_of(machine_of(read(s.adversary)), s.family, s.relation))
     kind = Engine if s.sampling is None else TiltedEngine
     return ProgramEngine(kind.build(rule, s.family, s.relation, s.filter, compiled=False))
 

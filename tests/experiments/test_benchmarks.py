@@ -10,9 +10,11 @@ import pytest
 from experiments.benchmarks import accuracy, adversaries, engine, loops, memory, peers
 from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately, fresh
+from simulator.adversaries.program.rules import ProgramRule
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.theory import LaplaceLaw, compose_laws
+from tests.helpers.machine_steps import by_code
 
 
 @pytest.mark.parametrize(
@@ -123,6 +125,8 @@ LOOPS = {
 @pytest.mark.parametrize("name", list(LOOPS))
 def test_loops_by_hand_play_what_the_rules_play(name):
     rule, family, loop = LOOPS[name]
+    if isinstance(rule, ProgramRule):
+        rule = by_code(rule)
     built = Engine.build(rule, family, ADD_REMOVE, compiled=False)
     ours, theirs = np.empty(60), np.empty(60)
     built.play(0, np.random.default_rng(1), np.random.default_rng(2), ours, engine.ROUNDS)

@@ -8,9 +8,11 @@ import struct
 import llvmlite.binding as llvm
 import numpy as np
 
+from simulator.adversaries import Rule
 from simulator.adversaries.program.compiling import BEGIN, STEP, STOPPED, Step, step_of
 from simulator.adversaries.program.forms import Do, Machine, MenuEntry, Segment, Slot, Wait
 from simulator.adversaries.program.operations import DRAWS, TYPED
+from simulator.adversaries.program.rules import ProgramRule
 from simulator.engine.compiled.functions_of_c import is_of_c, of_c
 from simulator.engine.compiled.machine_code import this_machine
 
@@ -58,6 +60,18 @@ class MachineStep:
         bits = coins.bit_generator.ctypes.bit_generator.value
         found = self._step(self.words.ctypes.data, i, answer, bits)
         return found.move, found.parameter
+
+
+def by_code(program: ProgramRule) -> Rule:
+    """A rule that kernels in Python play: its step calls the machine code of a program's step."""
+    code = MachineStep(program.step)
+
+    def step(state, i, answer, coins):
+        if i == 0:
+            code.begin()
+        return state, *code(i, answer, coins)
+
+    return Rule(step, program.menu, name=program.name)
 
 
 def as_word(value: float) -> int:
