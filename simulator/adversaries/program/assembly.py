@@ -7,7 +7,6 @@ Draws are numpy's own functions of a generator's state.
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from simulator.adversaries.program.operations import DRAWS, TYPED
 
@@ -381,7 +380,6 @@ assert set(TEMPLATES) == set(TYPED) | {("draw", name) for name in DRAWS}
 _CALL = re.compile(r"call (\{[^}]*\}|\w+) @([\w.]+)\(([^)]*)\)")
 
 
-@cache
 def called(text: str) -> tuple[tuple[str, str], ...]:
     """The functions that a text calls, each with the line that declares it."""
     return tuple(

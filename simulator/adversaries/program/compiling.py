@@ -112,7 +112,7 @@ class StepWriter:
                           "double 0x7FF8000000000000}", "}"])  # fmt: skip
         tables = []
         for held, name in self.tables.items():
-            kept = "\\" + held.hex("\\")
+            kept = "\\" + held.hex("\\") if held else ""
             tables.append(f'@{name} = private constant [{len(held)} x i8] c"{kept}", align 8')
         needed, todo = {}, [text]
         while todo:  # the functions that it calls, and that these call

@@ -295,6 +295,15 @@ def test_too_many_segments_are_refused_with_their_line(monkeypatch):
     assert line + 3 <= refused.value.line <= line + 5
 
 
+def test_nothing_is_in_an_empty_table():
+    for table in ("()", "{}", "set()", "BOLD[:0]"):
+        adversary, _ = written(
+            f"none = {table}\ni = 0\nwhile True:\n"
+            "    yield WITHOUT, EVERYONE, WEAK if i in none else STRONG\n    i += 1"
+        )
+        assert compared(adversary, PLAYED) == 8 * 40
+
+
 OTHERWISE = {node: NODES[(5 * i + 1) % 256] for i, node in enumerate(NODES)}
 OF_NODE = {node: (WEAK, STRONG)[i % 2] for i, node in enumerate(NODES)}
 
