@@ -111,8 +111,8 @@ def step_by_name() -> Stepping:
     from numba.extending import intrinsic
 
     int64, float64 = types.int64, types.float64
-    state_type, result = types.CPointer(int64), types.Tuple((int64, float64))
-    bits_type = numba.typeof(np.random.SFC64(0))
+    state_type, bits_type = types.CPointer(int64), numba.typeof(np.random.SFC64(0))
+    result = types.Tuple((state_type, int64, float64, types.boolean))
 
     def called(builder, name, made, taken, given):  # type: ignore[no-untyped-def]
         function = builder.module.globals.get(name)
@@ -131,7 +131,7 @@ def step_by_name() -> Stepping:
         return state_type(), allocate
 
     @intrinsic
-    def begun(context, state, words):  # type: ignore[no-untyped-def]
+    def begin(context, state, words):  # type: ignore[no-untyped-def]
         def call(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             state, words = arguments
             first = context.make_helper(builder, signature.args[1], words).data
@@ -141,7 +141,7 @@ def step_by_name() -> Stepping:
         return state_type(state_type, words), call
 
     @intrinsic
-    def named(context, state, i, answer, coins):  # type: ignore[no-untyped-def]
+    def advanced(context, state, i, answer, coins):  # type: ignore[no-untyped-def]
         def call(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             state, i, answer, given = arguments
             whole = context.make_helper(builder, coins, given)
@@ -151,19 +151,13 @@ def step_by_name() -> Stepping:
             draws = builder.inttoptr(bits.bit_generator, byte)
             taken = [state.type, ir.IntType(64), ir.DoubleType(), byte]
             found = called(builder, STEP, made, taken, [state, i, answer, draws])
-            parts = [builder.extract_value(found, place) for place in range(2)]
-            return context.make_tuple(builder, result, parts)
+            move, parameter = (builder.extract_value(found, place) for place in range(2))
+            stopped = builder.icmp_signed("==", move, ir.Constant(move.type, STOPPED))
+            return context.make_tuple(builder, result, [state, move, parameter, stopped])
 
         return result(state_type, int64, float64, coins), call
 
-    def begin(state, words):  # type: ignore[no-untyped-def]
-        return begun(state, words)
-
-    def advanced(state, i, answer, coins):  # type: ignore[no-untyped-def]
-        move, parameter = named(state, i, answer, coins)
-        return state, move, parameter, move == STOPPED
-
-    return room, numba_compile(begin), numba_compile(advanced)
+    return room, begin, advanced
 
 
 def why(error: Exception) -> str:

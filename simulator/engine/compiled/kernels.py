@@ -25,7 +25,7 @@ from simulator.engine.compiled.compiling import (
     why,
 )
 from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.stored_code import kept, name_of
+from simulator.engine.compiled.stored_code import StoredKernel, name_of
 from simulator.engine.promises import UNSURE
 from simulator.foundations.errors import DpcomposeError
 from simulator.foundations.single_flight import made_once
@@ -165,6 +165,6 @@ def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
 
 def _tried_out(key: KernelKey) -> Callable[..., Any]:
     """The kernel, loaded or compiled: it has been called on no trials."""
-    kernel = kept(partial(key.make, key.menu, numba_compile), key.name(), key.step)
+    kernel = StoredKernel(partial(key.make, key.menu, numba_compile), key.name(), key.step)
     key.try_out(kernel)
     return kernel

@@ -192,7 +192,8 @@ def linked(kernel: Code, step: str) -> Code:
         module.link_in(part)
         for name in (BEGIN, STEP):
             module.get_function(name).linkage = llvm.Linkage.internal
-        _pass_builder().getModulePassManager().run(module, _pass_builder())
+        passes = _pass_builder()
+        passes.getModulePassManager().run(module, passes)
     needs, foreign = _needs(module)
     needs = sorted({*needs, *foreign, *kernel.foreign})
     return Code(kernel.symbol, tuple(needs), this_machine().emit_object(module), kernel.foreign)

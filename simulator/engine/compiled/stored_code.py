@@ -169,11 +169,13 @@ class StoredKernel:
     Attributes
     ----------
     make : binds the kernel for numba.
-    name : its name without its step; None for one that is kept nowhere.
+    name : its name without its step; None for one that is only compiled.
     step : the assembly of its step; "" for a kernel without one.
     """
 
-    def __init__(self, make: Callable[[], Callable[..., Any]], name: str | None, step: str) -> None:
+    def __init__(
+        self, make: Callable[[], Callable[..., Any]], name: str | None, step: str = ""
+    ) -> None:
         self.make, self.name, self.step = make, name, step
         self._folder = None if name is None else store()
         self._loaded: dict[Any, Loaded] = {}
@@ -224,20 +226,10 @@ def entry_name(name: str, kinds: str, step: str = "") -> str:
     return f"{_digest((name, step))}.{_digest(kinds)[:8]}"
 
 
-def kept(
-    make: Callable[[], Callable[..., Any]], name: str | None, step: str = ""
-) -> Callable[..., Any]:
-    """A kernel that ``make`` binds for numba, from the folder if it is there and stored if not.
-
-    Without a name it is only compiled. Its first call loads or compiles it.
-    """
-    return StoredKernel(make, name, step)
-
-
-def _forget(kept: dict[str, Any]) -> None:
-    """Drop what was kept first where there is much."""
-    while len(kept) > _MOST_KEPT:
-        del kept[next(iter(kept))]
+def _forget(known: dict[str, Any]) -> None:
+    """Drop what was found first where there is much."""
+    while len(known) > _MOST_KEPT:
+        del known[next(iter(known))]
 
 
 def loaded_from(folder: PrivateFolder | None, name: str) -> Loaded | None:

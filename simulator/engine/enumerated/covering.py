@@ -35,7 +35,7 @@ from simulator.engine.compiled.compiling import (
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.stored_code import kept, name_of
+from simulator.engine.compiled.stored_code import StoredKernel, name_of
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.enumerated.moments import Moments
 from simulator.engine.enumerated.strata import Strata
@@ -71,7 +71,7 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
     """
     if not numba_is_installed():
         return plays_tables(kinds, uncompiled)
-    return kept(
+    return StoredKernel(
         partial(plays_tables, kinds, numba_compile), name_of(make=plays_tables, kinds=kinds)
     )
 
