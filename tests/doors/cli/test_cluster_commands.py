@@ -18,9 +18,17 @@ TWO_BLOCKS = 1_500
 
 @pytest.fixture
 def run(adversary_file, tmp_path):
-    """The arguments of a run of 16 blocks into a folder, but for where it is played."""
-    settings = ("--family", "pure:0.2", "--rounds", 1000, "--trials", 520, "--seed", 4, "--json")
-    return "simulate", adversary_file(), *settings
+    """The arguments of a run of 16 blocks of .3 s, but for where it is played and stored."""
+    slow = adversary_file(
+        "\n\ndef slow(coins):\n"
+        "    import time\n"
+        "    time.sleep(0.005)\n"
+        "    for _ in range(10):\n"
+        "        yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())\n",
+        function="slow",
+    )
+    settings = ("--family", "pure:0.2", "--rounds", 10, "--trials", 520, "--seed", 4, "--json")
+    return "simulate", slow, *settings, "--block-size", 65
 
 
 def require_resumed(dpcompose, run, folder):

@@ -42,16 +42,30 @@ def test_an_interrupted_run_leaves_at_once_and_keeps_its_blocks(
 
 
 def test_a_resumed_run_equals_one_that_was_never_interrupted(dpcompose, adversary_file, tmp_path):
-    adversary, out = adversary_file(), tmp_path / "run"
-    run = ("simulate", adversary, "--family", "pure:0.2", "--rounds", ROUNDS, "--trials", 270)
-    whole = dpcompose(*run, "--seed", 4, "--jobs", 2, "--json").json
-    call = Call(*run, "--seed", 4, "--jobs", 1, "--out", out)
-    wait_for_blocks(out, 1_500)
-    assert call.interrupt()[0] == 130
-    played = (out / "blocks.log").stat().st_size
-    resumed = dpcompose(*run, "--seed", 4, "--jobs", 2, "--out", out, "--json").json
+    """The adversary waits after 120 of 200 trials, so that the run cannot end before."""
+    begun, goes_on, out = tmp_path / "begun", tmp_path / "goes on", tmp_path / "run"
+    waits = adversary_file(
+        "\n\ndef waits(coins):\n"
+        "    import pathlib, time\n"
+        f"    begun, goes_on = pathlib.Path({str(begun)!r}), pathlib.Path({str(goes_on)!r})\n"
+        "    with begun.open('a') as log:\n"
+        "        log.write('.')\n"
+        "    while begun.stat().st_size > 120 and not goes_on.exists():\n"
+        "        time.sleep(0.02)\n"
+        "    for _ in range(3):\n"
+        "        yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())\n",
+        function="waits",
+    )
+    run = ("simulate", waits, "--family", "pure:0.2", "--rounds", 3, "--trials", 100, "--seed", 4)
+    call = Call(*run, "--block-size", 50, "--jobs", 1, "--out", out)
+    wait_for(lambda: begun.exists() and begun.stat().st_size > 120, call.process)
+    code, _, err, _ = call.interrupt()
+    assert code == 130
+    assert re.search("[123] of 4 blocks are stored", err)
+    goes_on.touch()
+    whole = dpcompose(*run, "--block-size", 50, "--jobs", 1, "--json").json
+    resumed = dpcompose(*run, "--block-size", 50, "--jobs", 2, "--out", out, "--json").json
     assert lasting(resumed) == lasting(whole)
-    assert (out / "blocks.log").stat().st_size > played
 
 
 def test_ctrl_c_before_anything_is_played_is_as_quiet():
