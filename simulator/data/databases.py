@@ -28,8 +28,6 @@ from simulator.identity import multisets
 # Beyond this a count is no longer exact as a float, and answers are floats.
 _LARGEST_SIZE = 2**53
 _SHOWN = 4
-_LARGE = 1 << 12
-"""Record types from which on a digest is made as a sum, and kept."""
 
 
 class Database:
@@ -147,13 +145,11 @@ class Database:
         return shifted
 
     def content_digest(self) -> int | None:
-        """Return a digest of a large database's records, made once; equal for equal contents.
+        """Return a digest of the records, made once; equal for equal contents.
 
-        Of a neighbour of a database that has one it is made from that. None for a small database,
-        and where a record is neither a number, a text, None nor a tuple of them.
+        Of a neighbour of a database that has one it is made from that. None where a record is
+        neither a number, a text, None nor a tuple of them.
         """
-        if len(self._counts) < _LARGE:
-            return None
         if self._text is None:
             _set_text(self, self._stepped_digest() or multisets.total(self._counts))
         return self._text

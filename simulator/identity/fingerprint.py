@@ -14,7 +14,7 @@ from typing import Any
 
 from simulator.identity.anatomy import BY_ADDRESS, BY_HASH, Anatomy, plain, take_apart
 
-FORMAT = 2
+FORMAT = 3
 """Raised when the same things get other digests than before: see Specification.identity."""
 _DIGITS = 32
 

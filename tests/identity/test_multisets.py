@@ -94,7 +94,3 @@ def test_half_of_a_surrogate_pair_is_left_to_the_walk():
     database = Database([*PEOPLE, "\ud800"])
     assert multisets.total({"\ud800": 1}) == multisets.term(("\ud800", 1))  # written as \\ud800
     assert not same(database, Database([*PEOPLE, "\ud801"]))
-
-
-def test_a_small_database_keeps_the_digest_that_stored_runs_have():
-    assert Database(["alice"]).content_digest() is None

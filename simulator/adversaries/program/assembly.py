@@ -98,6 +98,7 @@ _INTS = {
         $r = sitofp i64 $a to double""",
     "true": "$r = icmp ne i64 $a, 0",
     "the round": "$r = or i64 %round, 0",
+    "same": "%other = icmp ne i64 $a, $b\nstop %other\n$r = or i64 $a, 0",
     "flat": "%rows = mul i64 $a, $t0\n$r = add i64 %rows, $b",
     "place": """
         %high = icmp sge i64 $a, $t0

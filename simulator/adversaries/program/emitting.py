@@ -15,6 +15,7 @@ from simulator.adversaries.program.forms import (
     Made,
     NotRead,
     Operand,
+    Picked,
     Segment,
     Several,
     Slot,
@@ -65,6 +66,8 @@ class Emitter:
         if isinstance(value, Made):
             fixed = tuple((name, self.token(each)) for name, each in value.fixed)
             return value.kind, fixed, self.token(value.parameter)
+        if isinstance(value, Picked):
+            return "picked", self.token_of_many(value.objects), self.token(value.place)
         return value
 
     def token_of(self, found: Any) -> Any:
@@ -79,6 +82,11 @@ class Emitter:
             return type(found), found.__name__, self.token_of(found.__self__)
         self.kept[id(found)] = found
         return "object", id(found)
+
+    def token_of_many(self, objects: tuple[Any, ...]) -> Any:
+        """What distinguishes a long tuple, by identity: it is one of those that are kept here."""
+        self.kept[id(objects)] = objects
+        return "objects", id(objects)
 
     def computed(self, key: Any, compute: Callable[[], Any]) -> Static:
         """The result of a computation with fixed objects, made once for a key."""
@@ -163,6 +171,11 @@ class Emitter:
         if isinstance(value, Made):
             parameter = self.moved(value.parameter, f"{name}.parameter")
             return Made(value.kind, value.fixed, parameter)
+        if isinstance(value, Picked):
+            place = Slot(f"{name}.place", "int")
+            if place != value.place:
+                self.do(place, "copy", (value.place,), "int")
+            return Picked(value.objects, place)
         return value
 
     def truth(self, value: Value) -> bool | Slot:
@@ -177,4 +190,4 @@ class Emitter:
             return self.do(self.scratch("bool"), "true", (value,), value.base)
         if isinstance(value, Made | Coins):
             return True
-        raise self.refuse("the truth of a range")
+        raise self.refuse("the truth of a range, or of one of many objects")

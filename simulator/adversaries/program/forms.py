@@ -151,6 +151,14 @@ class Made:
     parameter: Value
 
 
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """One of many fixed objects: that at a place which play decides."""
+
+    objects: tuple[Any, ...]
+    place: Slot
+
+
 @dataclass(frozen=True)
 class Coins:
     """The adversary's coins; with a ``method`` that method of them."""
@@ -168,7 +176,7 @@ class ArrayTable:
         return len(self.values)
 
 
-Value = Slot | Static | Several | Span | Made | Coins
+Value = Slot | Static | Several | Span | Made | Picked | Coins
 Operand = Slot | int | float | bool
 
 
@@ -209,8 +217,8 @@ class Branch:
 class Wait:
     """A round: send a menu entry, and go on at ``resume`` with the answer in ``answer``.
 
-    ``parameter`` is the entry's computed privacy parameter; None where it is fixed. A rule may
-    compute the ``entry``, which then need not be one of the menu.
+    ``parameter`` is the entry's computed privacy parameter; None where it is fixed. The ``entry``
+    may be computed; that of a rule then need not be one of the menu.
     """
 
     entry: Operand

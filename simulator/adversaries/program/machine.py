@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from simulator.adversaries.program.calls import Calls
 from simulator.adversaries.program.emitting import Options
 from simulator.adversaries.program.flow import few_values, leaders, live_before
 from simulator.adversaries.program.forms import (
     CHOSEN,
     Apply,
+    ArrayTable,
     Branch,
     Coins,
     End,
@@ -29,6 +32,7 @@ from simulator.adversaries.program.forms import (
     NotRead,
     Operand,
     Pause,
+    Picked,
     Place,
     Segment,
     Several,
@@ -221,8 +225,10 @@ class Builder(Calls):
             return int(move.value), parameter
         return self.as_base(move, "float" if base_of(move) == "float" else "int"), parameter
 
-    def entry_of(self, challenge: Value) -> tuple[int, Operand | None]:
+    def entry_of(self, challenge: Value) -> tuple[Operand, Operand | None]:
         """The menu entry of a challenge, and its computed parameter."""
+        if isinstance(challenge, Picked):
+            challenge = Several(tuple(self.unpacked(challenge, i, 3) for i in range(3)))
         if isinstance(challenge, Static):
             if not isinstance(challenge.value, tuple | list) or len(challenge.value) != 3:
                 raise Stops
@@ -231,6 +237,24 @@ class Builder(Calls):
             parts = challenge.items
         else:
             raise self.refuse("a challenge that is not three values")
+        picked = [each for each in parts if isinstance(each, Picked)]
+        if not picked:
+            return self.entry_at(parts)
+        if len({len(each.objects) for each in picked}) > 1:
+            raise self.refuse("a challenge of objects that are chosen from tuples of two lengths")
+        place = picked[0].place
+        for each in picked[1:]:  # elsewhere Python decides, which has all pairs of the objects
+            self.do(self.scratch("int"), "same", (place, each.place), "int")
+        entries = []
+        for i in range(len(picked[0].objects)):
+            there = [Static(p.objects[i]) if isinstance(p, Picked) else p for p in parts]
+            entry, parameter = self.entry_at(there)
+            entries.append(entry)
+        table = ArrayTable(np.array(entries))
+        return self.do(self.scratch("int"), "lookup", (place,), "int", table), parameter
+
+    def entry_at(self, parts: Sequence[Value]) -> tuple[int, Operand | None]:
+        """The menu entry of two databases and a mechanism, and its computed parameter."""
         databases = objects_of(parts[:2])
         if databases is None:
             raise self.refuse("a database that is computed")

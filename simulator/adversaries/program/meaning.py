@@ -8,12 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from simulator.adversaries.contract import Challenge
 from simulator.adversaries.program.emitting import Emitter, Options, Test
 from simulator.adversaries.program.fixed import attribute_of, is_plain
 from simulator.adversaries.program.forms import (
     ArrayTable,
     Coins,
     Operand,
+    Picked,
     Several,
     Slot,
     Span,
@@ -34,9 +36,9 @@ from simulator.adversaries.program.values import (
 )
 
 LONGEST = 64
-"""Most objects among which a round chooses, and most turns of a loop over objects."""
+"""Most objects of which each has branches of its own: of more play decides the place alone."""
 WIDEST = 1 << 16
-"""Most numbers of a table that is written as a tuple."""
+"""Most items of a table that is written as a tuple."""
 LARGEST = 1 << 24
 """Most numbers of an array."""
 FOR_NUMPY = {"+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=", "negative", "abs"}
@@ -131,6 +133,8 @@ class Meaning(Emitter):
     def identical(self, operation: str, one: Value, other: Value) -> Static:
         """``is``: of None and truth values, and of objects that the adversary does not make."""
         objects = [each.value for each in (one, other) if isinstance(each, Static)]
+        if isinstance(one, Picked) or isinstance(other, Picked):
+            raise self.refuse("is of one of many objects")
         if not any(each is None or each is True or each is False for each in objects):
             made = self.created & set(map(id, objects))
             if len(objects) < 2 or made or any(type(each) in KINDS for each in objects):
@@ -200,6 +204,8 @@ class Meaning(Emitter):
         """An item of a tuple, a table or a dictionary."""
         if isinstance(held, Several):
             values: Sequence[Value] = held.items
+        elif isinstance(held, Picked) and isinstance(place, Static):
+            return self.part(held, place.value)
         elif not isinstance(held, Static) or not is_plain(held.value):
             raise self.refuse("an item of a value that is computed, or of a user's object")
         elif isinstance(place, Static):
@@ -257,13 +263,37 @@ class Meaning(Emitter):
 
     def item(self, values: Sequence[Value], place: Slot) -> Value | Options:
         """The value at a place that play decides."""
+        if len(values) > LONGEST or table_of(values) is not None:
+            return self.picked(values, place)
+        tests: list[Test | None] = [("==", place, Static(i)) for i in range(len(values) - 1)]
+        return list(zip([*tests, None], values))
+
+    def picked(self, values: Sequence[Value], place: Slot) -> Value:
+        """The same without branches: of numbers of one type, or of fixed objects."""
         if (table := table_of(values)) is not None:
             slot = Slot(self.target, table[0])
             return self.do(slot, "lookup", (place,), slot.base, table[1])
-        if len(values) > LONGEST:
-            raise self.refuse(f"a choice among {len(values)} objects")
-        tests: list[Test | None] = [("==", place, Static(i)) for i in range(len(values) - 1)]
-        return list(zip([*tests, None], values))
+        if (objects := objects_of(values)) is None:
+            raise self.refuse(f"a choice among {len(values)} values of which some are computed")
+        return Picked(self.at_length(objects), place)
+
+    def at_length(self, objects: Sequence[Any]) -> tuple[Any, ...]:
+        """The same tuple for the same objects."""
+        key = "objects", tuple(map(id, objects))
+        found: tuple[Any, ...] = self.computed(key, lambda: tuple(objects)).value
+        return found
+
+    def part(self, picked: Picked, place: int, count: int | None = None) -> Value:
+        """The item at a fixed place of one of many tuples; ``count`` is how many each has."""
+        for each in picked.objects:
+            if type(each) not in (tuple, list, Challenge):
+                raise self.refuse("an item of one of many objects, of which not all are tuples")
+            if (count is not None and len(each) != count) or not -len(each) <= place < len(each):
+                raise self.refuse("an item of one of many tuples, of which not all have so many")
+        values = [Static(each[place]) for each in picked.objects]
+        if len({self.token(each) for each in values}) == 1:
+            return values[0]
+        return self.picked(values, picked.place)
 
     def unpacked(self, value: Value, place: int, count: int) -> Value:
         """One of several values that are assigned at once."""
@@ -271,6 +301,8 @@ class Meaning(Emitter):
             items: Sequence[Value] = value.items
         elif isinstance(value, Static) and isinstance(value.value, tuple | list | str):
             items = [Static(each) for each in value.value]
+        elif isinstance(value, Picked):
+            return self.part(value, place, count)
         elif isinstance(value, Slot):
             raise Stops
         else:
@@ -309,8 +341,8 @@ class Meaning(Emitter):
         assert isinstance(over, Static | Several)
         values = over.items if isinstance(over, Several) else [Static(v) for v in over.value]
         if part == "first":
-            numbers = table_of(values) is not None and len(values) <= WIDEST
-            return self.moved(Static(0), self.target, lifts=numbers)
+            decided = len(values) > LONGEST or table_of(values) is not None
+            return self.moved(Static(0), self.target, lifts=decided and len(values) <= WIDEST)
         if part == "more":
             return self.operation("<", (place, Static(len(values))))
         if part == "next":

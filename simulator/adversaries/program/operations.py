@@ -117,6 +117,7 @@ TYPED: dict[tuple[str, str], Typed] = {
     ("place", "int"): Typed(
         "int", "{0} + {t0} if {0} < 0 else {0}", "not -{t0} <= {0} < {t0}"
     ),
+    ("same", "int"): Typed("int", "{0}", "{0} != {1}"),
     **{(sign, base): Typed("bool", f"{{0}} {sign} {{1}}")
        for sign in ("==", "!=", "<", "<=", ">", ">=") for base in ("int", "float", "bool")},
     **{(name, base): Typed(base, f"{{1}} if {{1}} {sign} {{0}} else {{0}}")

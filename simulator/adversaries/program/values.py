@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.program.forms import Made, Several, Slot, Span, Static, Value
+from simulator.adversaries.program.forms import Made, Picked, Several, Slot, Span, Static, Value
 from simulator.adversaries.program.operations import HELD, KINDS
 
 IN_PLACE = {
@@ -44,6 +44,8 @@ def leaves(value: Value) -> tuple[Slot, ...]:
         parts = value.start, value.stop
     elif isinstance(value, Made):
         parts = (value.parameter,)
+    elif isinstance(value, Picked):
+        parts = (value.place,)
     return tuple(slot for part in parts for slot in leaves(part))
 
 

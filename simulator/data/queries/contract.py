@@ -91,18 +91,26 @@ def exceeded(query: Query, value_0: Answer, value_1: Answer, relation: Relation)
     >>> exceeded(counting_query("alice"), 0.0, 1.0, ADD_REMOVE) is None
     True
     """
-    array_0 = np.atleast_1d(np.asarray(value_0, dtype=np.float64))
-    array_1 = np.atleast_1d(np.asarray(value_1, dtype=np.float64))
-    if array_0.shape != array_1.shape:
-        return f"{query.name} answers in shapes {array_0.shape} and {array_1.shape}"
-    if not (np.isfinite(array_0).all() and np.isfinite(array_1).all()):
+    change: NDArray[np.float64] | float
+    if {type(value_0), type(value_1)} <= {int, float}:  # without arrays, in a fourth of the time
+        number_0, number_1 = float(value_0), float(value_1)
+        finite = math.isfinite(number_0) and math.isfinite(number_1)
+        change = abs(number_1 - number_0)
+        rounding = math.ulp(max(abs(number_0), abs(number_1)))
+    else:
+        array_0 = np.atleast_1d(np.asarray(value_0, dtype=np.float64))
+        array_1 = np.atleast_1d(np.asarray(value_1, dtype=np.float64))
+        if array_0.shape != array_1.shape:
+            return f"{query.name} answers in shapes {array_0.shape} and {array_1.shape}"
+        finite = bool(np.isfinite(array_0).all() and np.isfinite(array_1).all())
+        change = (array_1 - array_0).ravel()
+        rounding = float(np.spacing(np.maximum(np.abs(array_0), np.abs(array_1))).sum())
+    if not finite:
         return f"{query.name} answers {value_0} and {value_1}, which is not finite"
-    change = (array_1 - array_0).ravel()
-    rounding = np.spacing(np.maximum(np.abs(array_0), np.abs(array_1))).sum()
     for norm, stated in _statements(query, relation):
-        moved = _NORMS[norm](change)
+        moved = change if isinstance(change, float) else _NORMS[norm](change)
         # "not <=" and not ">": a stated NaN must not pass.
-        if not moved <= stated + _ULPS * (rounding + np.spacing(abs(stated))):
+        if not moved <= stated + _ULPS * (rounding + float(np.spacing(abs(stated)))):
             return (
                 f"{query.name} states {norm} sensitivity {stated:.17g} under {relation}, "
                 f"but this pair moves it by {moved:.17g} (from {value_0} to {value_1})"

@@ -27,7 +27,7 @@ PYTHON = {
     "negative": "-{0}", "abs": "abs({0})", "float": "float({0})", "exact": "float({0})",
     "int": "int({0})", "round": "round({0})", "true": "bool({0})", "not": "not {0}",
     "~": "~{0}", "copy": "{0}", "min": "min({0}, {1})", "max": "max({0}, {1})",
-    "copysign": "math.copysign({0}, {1})",
+    "copysign": "math.copysign({0}, {1})", "same": "{0} if {0} == {1} else 1 // 0",
 }  # fmt: skip
 """Operations in Python, where they are no operator between two operands and no function of math."""
 WITH_TABLE = ("the round", "flat", "among", "lookup", "place", "within")
@@ -54,7 +54,7 @@ def is_held(number: float) -> bool:
 
 def operands(typed: Typed, base: str) -> list[tuple]:
     """What the operation is tried on."""
-    two = "{1}" in typed.text
+    two = "{1}" in typed.text + typed.before
     return [(a, b) for a in VALUES[base] for b in (VALUES[base] if two else (VALUES[base][0],))]
 
 
