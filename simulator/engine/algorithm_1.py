@@ -45,18 +45,18 @@ def compose(
 
 
 def play_trial(family: Challenges, trial: Trial) -> None:
-    """Play Algorithm 1 once; an error names the round and the trial."""
+    """Play Algorithm 1 once; an error names the round, the trial and the experiment."""
     s = family.specification
     family.begin_trial()
     try:
         compose(s.adversary, family, s.rounds, family.experiment, trial)
     except DpcomposeError as error:
-        raise type(error)(at(trial.round, trial.number, str(error))) from error
+        raise type(error)(at(trial.round, trial.number, family.played, str(error))) from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         complaint = f"the mechanism raised {raised(error)}"
-        raise Breach(at(trial.round, trial.number, complaint)) from error
+        raise Breach(at(trial.round, trial.number, family.played, complaint)) from error
 
 
 def play_as_generator(specification: Specification, b: int, block: int) -> Outcome:

@@ -97,12 +97,18 @@ class CheckedPair:
     def loss(self, answer: Any) -> float:
         """The answer's privacy loss; raises Breach where :meth:`check` does."""
         loss = self.loss_of(self.terms, answer)
-        if not (
-            type(answer) is float
-            and self.least <= loss <= self.most
-            and -math.inf < answer < math.inf
-        ):
-            self.check(answer, loss)
+        try:
+            if not (
+                type(answer) is float
+                and self.least <= loss <= self.most
+                and -math.inf < answer < math.inf
+            ):
+                self.check(answer, loss)
+        except TypeError:
+            if isinstance(loss, float | int):
+                raise
+            found = f"{self.mechanism!r} has a loss of {loss!r} at {answer!r}, which is no number"
+            raise Breach(found) from None
         return loss
 
     def check(self, answer: Any, loss: float) -> None:
@@ -146,6 +152,7 @@ class Challenges:
 
     Attributes
     ----------
+    played : the experiment, for messages.
     exchanged : whether the databases are exchanged.
     experiment : which of the two, perhaps exchanged, is answered on.
     impossible : the loss of an answer of probability 0 in the experiment.
@@ -158,6 +165,7 @@ class Challenges:
     def __init__(self, specification: Specification, b: int, *, losses_needed: bool = True) -> None:
         self.specification = specification
         self.losses_needed = losses_needed
+        self.played = b
         self.exchanged = bool(b) and specification.sampling is not None
         self.experiment = 0 if self.exchanged else b
         self.impossible = math.inf if self.experiment else -math.inf

@@ -130,6 +130,6 @@ def fault_of_conversation(opening: Opening, message: Any, answer: Any, total: fl
     )
 
 
-def at(i: int, trial: int, complaint: str) -> str:
-    """The complaint with its round, counted from 1, and trial, counted from 0."""
-    return f"round {i + 1}, trial {trial}: {complaint}"
+def at(i: int, trial: int, b: int, complaint: str) -> str:
+    """The complaint with its round, counted from 1, its trial, counted from 0, and experiment."""
+    return f"round {i + 1}, trial {trial} of experiment {b}: {complaint}"

@@ -67,20 +67,27 @@ def _installed() -> tuple[str, ...]:
 
 
 def is_a_users(filename: str) -> bool:
-    """Whether a file is a user's: not of this package, of another one, or of Python."""
-    return not filename.startswith(_installed())
+    """Whether a file is a user's: not of this package, of another one, or of Python.
+
+    Compiled parts of numpy and others name their source by a path that is not on this machine.
+    """
+    return not filename.startswith(_installed()) and not filename.endswith((".pyx", ".pxd"))
 
 
 def raised(error: BaseException) -> str:
     """An error of a user's code: its kind, its message, and the last line of theirs that ran."""
-    text = f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}{users_place(error)}"
+
+
+def users_place(error: BaseException) -> str:
+    """The last line of a user's that ran before an error, in brackets; or ""."""
     at, step = "", error.__traceback__
     while step is not None:
         name = step.tb_frame.f_code.co_filename
         if is_a_users(name):
             at = f" ({os.path.basename(name)}, line {step.tb_lineno})"
         step = step.tb_next
-    return text + at
+    return at
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import FunctionType, GenericAlias, UnionType
 from typing import Any
 
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, raised, users_place
 
 _ITEMS = 100
 """How many items of a list are looked at."""
@@ -52,6 +52,8 @@ def raise_named(
         if isinstance(value, int) and value.bit_length() > 63:  # numpy takes it for an object
             raise InvalidInput(f"{name}: {parameter} must be within 64 bits") from error
     if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
+        if users_place(error):  # it is a function of theirs that was called
+            raise InvalidInput(f"{name}: your code raised {raised(error)}") from error
         raise InvalidInput(
             f"{name}: a number is outside the range of floats ({error}); give less extreme ones"
         ) from error

@@ -110,7 +110,7 @@ def bold(coins):
 
 
 def test_it_checks_every_challenge_of_a_generator(monkeypatch):
-    with pytest.raises(Breach, match=r"round 2, trial 0: .*outside the family"):
+    with pytest.raises(Breach, match=r"round 2, trial 0 of experiment 0: .*outside the family"):
         simulate(bold, PureDP(0.2), 3, 3, jobs=1, progress=False)
     once = "pair if trial.round else family.checked(challenge)"
     put_in_its_place(monkeypatch, ("family.checked(challenge)", once))
@@ -144,7 +144,7 @@ def unread(coins):
 @pytest.mark.parametrize("method", ["plain", "tilted", "steered", "guarded", "splitting"])
 def test_it_plays_all_trials_and_rehearsals_of_rare_events(monkeypatch, method):
     put_in_its_place(monkeypatch, ("    answer = None\n", "    raise Breach('played')\n"))
-    with pytest.raises(Breach, match=r"round 1, trial \d+: played"):
+    with pytest.raises(Breach, match=r"round 1, trial \d+ of experiment 0: played"):
         estimate_rare(
             unread, PureDP(0.2), 5, trials=50, epsilon=0.5, method=method,
             setting=Setting(jobs=1),

@@ -100,7 +100,7 @@ def test_one_black_box_in_one_trial_makes_the_loss_unknown():
 
 def test_tilted_play_and_rare_events_name_the_reason():
     adversary = always(BlackBox(noisy, FAMILY))
-    with pytest.raises(NotApplicable, match=r"round 1, trial 0: .*no likelihood"):
+    with pytest.raises(NotApplicable, match=r"round 1, trial 0 of experiment 0: .*no likelihood"):
         play(adversary, sampling=Tilted(1.0))
     for method in ("auto", "plain", "splitting", "tilted", "steered", "guarded"):
         with pytest.raises((NotApplicable, Refusal), match="no likelihood") as refused:

@@ -142,7 +142,9 @@ def mechanism_altered(coins):
     ],
 )  # fmt: skip
 def test_what_is_altered_between_rounds_is_checked_anew(adversary):
-    with pytest.raises(Breach, match=r"round 2, trial 0: .*(moves it by|outside the family)"):
+    with pytest.raises(
+        Breach, match=r"round 2, trial 0 of experiment 0: .*(moves it by|outside the family)"
+    ):
         play(adversary)
 
 
@@ -157,7 +159,7 @@ def test_an_object_at_a_freed_address_is_not_taken_for_the_one_before():
             mechanism = None
             mechanism = Laplace(ALICE, 0.2 if i < 398 else 9.0)
 
-    with pytest.raises(Breach, match=r"round 400, trial 0: .*outside the family"):
+    with pytest.raises(Breach, match=r"round 400, trial 0 of experiment 0: .*outside the family"):
         play(reusing, rounds=400, trials=1)
     assert len(set(addresses)) < len(addresses)  # addresses were indeed used again
 
@@ -218,7 +220,7 @@ def test_an_address_of_a_mechanism_that_was_kept_for_a_while_may_be_used_again()
             yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1)
             yield WITHOUT, EVERYONE, Laplace(ALICE, 0.2 if i < 99 else 9.0)
 
-    with pytest.raises(Breach, match=r"round 500, trial 0: .*outside the family"):
+    with pytest.raises(Breach, match=r"round 500, trial 0 of experiment 0: .*outside the family"):
         play(adversary, rounds=500, trials=1)
 
 
@@ -227,7 +229,9 @@ def test_a_parameter_beyond_the_family_is_found_after_many_within():
         for epsilon in (0.1, 0.2, 0.15, 0.17, 0.21):
             yield WITHOUT, EVERYONE, Laplace(ALICE, epsilon)
 
-    with pytest.raises(Breach, match=r"round 5, trial 0: Laplace.* outside the family"):
+    with pytest.raises(
+        Breach, match=r"round 5, trial 0 of experiment 0: Laplace.* outside the family"
+    ):
         play(adversary, rounds=5)
 
 
@@ -298,7 +302,9 @@ def test_a_database_of_a_users_class_is_no_plain_one_that_it_equals():
         yield *threefold[::-1], Laplace(ALICE, 0.2)
 
     assert threefold[0] == EVERYONE
-    with pytest.raises(Breach, match=r"round 2, trial 0: .* this pair moves it by 3"):
+    with pytest.raises(
+        Breach, match=r"round 2, trial 0 of experiment 0: .* this pair moves it by 3"
+    ):
         play(adversary, rounds=2)
 
 

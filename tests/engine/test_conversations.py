@@ -89,7 +89,9 @@ def test_a_conversation_that_loses_more_than_it_claims_is_a_broken_promise():
         yield opened.ask("ask")
         yield opened.ask("ask")
 
-    with pytest.raises(BrokenPromise, match=r"round 3, trial \d+: .*the conversation has lost 0.6"):
+    with pytest.raises(
+        BrokenPromise, match=r"round 3, trial \d+ of experiment 0: .*the conversation has lost 0.6"
+    ):
         played(adversary, rounds=3)
 
 

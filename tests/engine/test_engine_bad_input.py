@@ -1,7 +1,8 @@
 """What bad input gets from ``simulate``: one line that says what is wrong, and where."""
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from simulator.adversaries import Rule
 from simulator.data import REPLACE_ONE, function_query
 from simulator.errors import Breach, InvalidInput
 from simulator.foundations.errors import DpcomposeError
-from simulator.mechanisms import Mechanism
+from simulator.mechanisms import Mechanism, Scalars
 from simulator.runner.store.log import OPENING_SIZE
 from simulator.theory import DominatedFamily, Filter
 from tests.helpers.games import (
@@ -121,7 +122,7 @@ def test_an_adversary_that_makes_an_impossible_mechanism(epsilon):
         yield WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, epsilon)
 
     line = refused(adversary, InvalidInput)
-    assert line.startswith("round 2, trial 0: epsilon must be")
+    assert line.startswith("round 2, trial 0 of experiment 0: epsilon must be")
 
 
 # --- challenges ---------------------------------------------------------------------------------
@@ -130,14 +131,16 @@ def test_an_adversary_that_makes_an_impossible_mechanism(epsilon):
 def test_databases_that_are_not_neighbours_are_told_by_round_trial_and_difference():
     far = WITH_ALICE.add("carol", 2)
     line = refused(in_round_three((WITHOUT_ALICE, far, SMALL)), Breach)
-    assert line.startswith("round 3, trial 0: the databases are not neighbours under add/remove")
+    assert line.startswith(
+        "round 3, trial 0 of experiment 0: the databases are not neighbours under add/remove"
+    )
     assert "+1 × 'alice'" in line
     assert "+2 × 'carol'" in line
 
 
 def test_neighbours_under_one_relation_are_none_under_the_other():
     line = refused(in_round_three(GOOD), Breach, relation=REPLACE_ONE)
-    assert "round 1, trial 0" in line
+    assert "round 1, trial 0 of experiment 0" in line
     assert "replace-one" in line
 
 
@@ -161,7 +164,7 @@ def test_the_trial_of_a_breach_is_named():
 
 def test_a_mechanism_outside_the_family():
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, 0.3))), Breach)
-    assert line.startswith("round 3, trial 0:")
+    assert line.startswith("round 3, trial 0 of experiment 0:")
     assert "outside the family" in line
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Gaussian(ALICE, 50.0))), Breach)
     assert "outside the family" in line
@@ -174,7 +177,7 @@ def weight(database):
 def test_a_query_whose_stated_sensitivity_this_pair_exceeds():
     heavy = function_query(weight, 1.0)
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Laplace(heavy, 0.1))), Breach)
-    assert line.startswith("round 3, trial 0: weight states L1 sensitivity 1")
+    assert line.startswith("round 3, trial 0 of experiment 0: weight states L1 sensitivity 1")
     assert "moves it by 3" in line
     rule = Rule(always, on_alice(Laplace(heavy, 0.1)))
     assert "menu entry 0 of always: weight states L1 sensitivity" in refused(rule, Breach)
@@ -185,7 +188,7 @@ def test_a_query_whose_stated_sensitivity_this_pair_exceeds():
 )
 def test_a_challenge_that_is_none(junk):
     line = refused(in_round_three(junk), Breach)
-    assert line.startswith("round 3, trial 0: the adversary")
+    assert line.startswith("round 3, trial 0 of experiment 0: the adversary")
 
 
 def test_an_adversary_that_raises():
@@ -195,7 +198,9 @@ def test_an_adversary_that_raises():
 
     line = refused(adversary, Breach)
     at = f"test_engine_bad_input.py, line {adversary.__code__.co_firstlineno + 2}"
-    assert line == f"round 2, trial 0: the adversary raised KeyError: 'where' ({at})"
+    assert (
+        line == f"round 2, trial 0 of experiment 0: the adversary raised KeyError: 'where' ({at})"
+    )
 
 
 @compiled
@@ -205,13 +210,18 @@ def test_an_adversary_that_stops_early():
         yield GOOD
 
     line = refused(adversary, Breach)
-    assert line == "round 3, trial 0: the adversary stopped, but must yield in every round"
+    assert (
+        line
+        == "round 3, trial 0 of experiment 0: the adversary stopped, but must yield in every round"
+    )
 
 
 @pytest.mark.parametrize("adversary", [lambda coins: GOOD, lambda coins: None])
 def test_a_function_that_is_no_generator(adversary):
     line = refused(adversary, Breach)
-    assert line.startswith("round 1, trial 0: the adversary must be a generator function")
+    assert line.startswith(
+        "round 1, trial 0 of experiment 0: the adversary must be a generator function"
+    )
 
 
 # --- mechanisms of a user -----------------------------------------------------------------------
@@ -239,20 +249,33 @@ class Says(Mechanism):
 @pytest.mark.parametrize("answer", [math.nan, math.inf, -math.inf, np.float64("nan")])
 def test_an_answer_that_is_not_finite(answer):
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Says(answer))), Breach)
-    assert line.startswith("round 3, trial 0:")
+    assert line.startswith("round 3, trial 0 of experiment 0:")
     assert "which is not finite" in line
 
 
 def test_a_loss_that_is_not_a_number():
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Says(1.0, math.nan))), Breach)
     said = "Says(answer=1.0, loss=nan) answered 1.0, whose loss is not a number"
-    assert line == f"round 3, trial 0: {said}"
+    assert line == f"round 3, trial 0 of experiment 0: {said}"
+
+
+@pytest.mark.parametrize("loss", [None, "0.1"])
+def test_a_loss_of_ones_own_mechanism_that_is_no_number(loss):
+    @dataclass(frozen=True)
+    class Odd(Laplace):
+        scalars: ClassVar[Scalars] = replace(Laplace.scalars, loss=lambda params, answer: loss)
+
+    line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Odd(ALICE, 0.1))), Breach)
+    assert re.fullmatch(
+        f"round 3, trial 0 of experiment 0: .*Odd.* has a loss of {loss!r} at .*, which is no number",
+        line,
+    )
 
 
 def test_a_mechanism_that_raises():
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Says(OSError("gone")))), Breach)
     at = f"test_engine_bad_input.py, line {Says.sample.__code__.co_firstlineno + 2}"
-    assert line == f"round 3, trial 0: the mechanism raised OSError: gone ({at})"
+    assert line == f"round 3, trial 0 of experiment 0: the mechanism raised OSError: gone ({at})"
 
 
 def test_answers_of_any_kind_are_handed_back():
@@ -301,7 +324,7 @@ class Blind(Stepping):
 )
 def test_a_filter_that_raises_is_named(broken, words):
     line = refused(in_round_three(GOOD), Breach, filter=broken(8.0, 0.3))
-    assert line.startswith(f"round 1, trial 0: {words}")
+    assert line.startswith(f"round 1, trial 0 of experiment 0: {words}")
     with pytest.raises(Breach, match="observe of the mine filter raised KeyError: 'gone'"):
         Blind(8.0, 0.3).fresh().observe(0.1)
 
@@ -365,8 +388,9 @@ def below_the_menu(_state, i, _answer, _coins):
 @pytest.mark.parametrize(("step", "move"), [(two_ahead, "2"), (below_the_menu, "-1")])
 def test_a_move_off_the_menu(step, move):
     line = refused(Rule(step, on_alice(SMALL, SMALL)), Breach)
-    assert (
-        line == f"round 4, trial 0: {step.__name__} made the move {move}, which is not on its menu"
+    assert line == (
+        f"round 4, trial 0 of experiment 0: {step.__name__} made the move {move}, "
+        "which is not on its menu"
     )
 
 
@@ -377,7 +401,9 @@ def overspend(_state, i, _answer, _coins):
 @pytest.mark.nightly
 def test_a_parameter_outside_what_the_menu_allows():
     line = refused(Rule(overspend, FREE[:1]), Breach, family=PureDP(1.0))
-    assert line.startswith("round 3, trial 0: overspend chose the parameter 1.5, outside")
+    assert line.startswith(
+        "round 3, trial 0 of experiment 0: overspend chose the parameter 1.5, outside"
+    )
 
 
 def no_parameter(_state, i, _answer, _coins):
@@ -387,7 +413,7 @@ def no_parameter(_state, i, _answer, _coins):
 @pytest.mark.nightly
 def test_a_free_entry_without_a_parameter():
     line = refused(Rule(no_parameter, FREE[:1]), Breach, family=PureDP(1.0))
-    assert line.startswith("round 1, trial 0:")
+    assert line.startswith("round 1, trial 0 of experiment 0:")
     assert "parameter nan" in line
 
 
@@ -460,7 +486,7 @@ def test_a_rule_that_raises_is_told_by_round_and_trial(step):
     ).views
     first = next(view.trial for view in views if view.answers[2] > 20.0)
     assert first > 0
-    assert place == f"round 4, trial {first}"
+    assert place == f"round 4, trial {first} of experiment 0"
 
 
 def test_nothing_that_is_refused_leaves_a_block_behind(tmp_path):
@@ -472,3 +498,15 @@ def test_nothing_that_is_refused_leaves_a_block_behind(tmp_path):
 
 def test_every_kind_of_mechanism_is_within_the_games_reach():
     assert len(KINDS) == 7
+
+
+def stops_where_alice_is_counted(coins):
+    answer = yield WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, 50.0)
+    raise ValueError(f"{answer:.0f} counted")
+
+
+@pytest.mark.parametrize("b", [0, 1])
+def test_an_error_names_its_experiment(b):
+    s = {"experiments": (b,), "seed": 1, "jobs": 1}
+    with pytest.raises(Breach, match=f"^round 2, trial 0 of experiment {b}: .*{b} counted"):
+        simulate(stops_where_alice_is_counted, PureDP(50.0), 2, 1, **s)

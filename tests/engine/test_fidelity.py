@@ -100,7 +100,12 @@ def test_a_loss_beyond_the_promise_names_the_mechanism_and_both_numbers(b, sampl
         plays()
     line = str(caught.value)
     numbers = "the mechanism promised 0.2, a round lost 0.5, at the answer "
-    for words in ("round 1, trial 0: Unfaithful(", "pure:0.2", numbers, "+1 × 'alice'"):
+    for words in (
+        f"round 1, trial 0 of experiment {b}: Unfaithful(",
+        "pure:0.2",
+        numbers,
+        "+1 × 'alice'",
+    ):
         assert words in line
     assert "np." not in line
     assert caught.value.exit_code == 1
@@ -109,7 +114,8 @@ def test_a_loss_beyond_the_promise_names_the_mechanism_and_both_numbers(b, sampl
 def test_a_compiled_kernel_stops_at_the_loss_beyond_the_promise():
     rule = Rule(step, ((WITHOUT, EVERYONE, Unfaithful(ALICE, 0.5)),))
     with pytest.raises(
-        BrokenPromise, match=r"round 1, trial 0: .* promised 0\.2, a round lost 0\.5,"
+        BrokenPromise,
+        match=r"round 1, trial 0 of experiment 0: .* promised 0\.2, a round lost 0\.5,",
     ):
         play(rule)
 
@@ -275,7 +281,7 @@ def test_a_query_whose_variables_change_is_prepared_anew():
             LATER = 50.0
 
     for adversary in (closing, holding, looking):
-        with pytest.raises(Breach, match=r"round 2, trial 0: .*moves it by 50"):
+        with pytest.raises(Breach, match=r"round 2, trial 0 of experiment 0: .*moves it by 50"):
             play(adversary)
 
 
@@ -350,5 +356,5 @@ def test_a_compiled_step_that_reads_beyond_an_array_is_stopped_wherever_it_does(
 
     menu = ((WITHOUT, EVERYONE, Laplace(ALICE, 0.1)),)
     beyond = Rule(step, menu, 0, "beyond")
-    with pytest.raises(Breach, match=r"round \d+, trial \d+: .*IndexError"):
+    with pytest.raises(Breach, match=r"round \d+, trial \d+ of experiment 0: .*IndexError"):
         simulate(beyond, PureDP(0.1), 20, 50_000, seed=1, jobs=1, progress=False)

@@ -92,7 +92,7 @@ def test_a_handle_of_another_trial_is_a_breach_in_one_line():
             yield kept[0].ask("whose are you?")
 
     with pytest.raises(
-        Breach, match=r"round 2, trial 1: .* was not opened in this trial"
+        Breach, match=r"round 2, trial 1 of experiment 0: .* was not opened in this trial"
     ) as caught:
         play(adversary)
     assert "\n" not in str(caught.value)
@@ -103,7 +103,9 @@ def test_a_handle_that_was_made_up_is_a_breach():
         yield WITHOUT, EVERYONE, Interactive(counter, FAMILY)
         yield Handle(0).ask("let me in")
 
-    with pytest.raises(Breach, match=r"round 2, trial 0: .* was not opened in this trial"):
+    with pytest.raises(
+        Breach, match=r"round 2, trial 0 of experiment 0: .* was not opened in this trial"
+    ):
         play(adversary)
 
 
@@ -116,7 +118,9 @@ def test_an_object_that_outlives_its_trial_is_a_breach():
             return len(asked)
 
     shared = Shared()
-    with pytest.raises(Breach, match=r"round 1, trial 1: .*twice: make a new object"):
+    with pytest.raises(
+        Breach, match=r"round 1, trial 1 of experiment 0: .*twice: make a new object"
+    ):
         play(opened_and_asked(Interactive(lambda database: shared.ask, FAMILY)))
 
 

@@ -1,6 +1,7 @@
 """The door of Python: an argument of another kind is named, and other errors stay as they are."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import simulator
 from simulator import Composition, PureDP, counting_query
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.foundations.attached import behind_door
+from simulator.foundations.errors import raised
 from simulator.foundations.kinds import fits
 from simulator.identity.fingerprint import fingerprint
 from simulator.theory import Bracket
@@ -78,6 +80,29 @@ def test_errors_of_this_package_and_of_users_pass():
         behind_door(refuses, "refuses")(3)
     with pytest.raises(InvalidInput, match=r"Bracket.*not 'x'|must be a number, not 'x'"):
         Bracket("x", 1.0)
+
+
+def test_a_users_function_that_divides_by_zero_is_named_with_its_line():
+    def searches(admit: "Any") -> bool:
+        return admit(0)
+
+    def admit(state):
+        return 1 / state
+
+    line = admit.__code__.co_firstlineno + 1
+    with pytest.raises(InvalidInput) as refused:
+        behind_door(searches, "searches")(admit)
+    assert str(refused.value) == (
+        "searches: your code raised ZeroDivisionError: division by zero "
+        f"(test_kinds.py, line {line})"
+    )
+
+
+def test_a_compiled_part_of_numpy_is_no_users_file():
+    for draw in (lambda rng: rng.integers(0), lambda rng: rng.normal(0.0, -1.0)):
+        with pytest.raises(ValueError) as found:  # noqa: PT011 (the text is of numpy)
+            draw(np.random.default_rng(0))
+        assert f"(test_kinds.py, line {draw.__code__.co_firstlineno})" in raised(found.value)
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,6 @@ def test_a_parameter_outside_the_interval_is_a_breach():
 
     rule = Rule(step, ((OTHERS, EVERYONE, OPEN[0]),))
     engine = Engine.build(rule, PureDP(0.8), CASES[0].relation, compiled=False)
-    with pytest.raises(Breach, match=r"round 1, trial 0.*0\.9"):
+    with pytest.raises(Breach, match=r"round 1, trial 0 of experiment 0.*0\.9"):
         engine.play(0, np.random.default_rng(0), np.random.default_rng(1), np.zeros(2), 3)
     assert math.isfinite(FREE.high)

@@ -303,6 +303,19 @@ def test_a_table_that_loses_nothing_needs_no_grid() -> None:
     assert alone.delta.lower <= found.delta.upper
 
 
+def test_a_filter_whose_first_state_is_a_number_is_refused():
+    with pytest.raises(InvalidInput, match=r"OneNumber needs initial, .* as a tuple .*, not 0\.0"):
+        OneNumber(1.0)
+
+
+class OneNumber(Filter):
+    """Its first state is a number."""
+
+    name = "one-number"
+    step = staticmethod(lambda state, epsilon, delta: (True, state))
+    initial = 0.0
+
+
 class OnlyTwice(Filter):
     """Admit 0.3 exactly, twice: no sum, and a price next to it does not pass."""
 

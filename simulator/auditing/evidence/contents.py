@@ -51,6 +51,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """The address of an object in memory, which is not part of an answer."""
 _LONGEST = 4096
 """Bits of a whole number beyond which its last digits, length and hash represent it."""
+_WIDEST = 1024
+"""Bits of a whole number beyond which it is in words of 32 bits: no float is as large."""
 _NUMPY = frozenset({np.float64, np.int64, np.bool_})
 """numpy's numbers that are equal to Python's in a dict."""
 _BASES: dict[type, Any] = {
@@ -141,6 +143,8 @@ class _Reading:
         """A table as its types and names, and its columns by label."""
         rows = None if table.rows is None else self._each(table.rows)
         found: list[Any] = []
+        if rows is not None and not table.columns:  # its rows are named all the same
+            found = [part for row in rows for part in (row, None)]
         for label, values in table.columns:
             cells = self._each(values)
             if rows is not None:
@@ -308,6 +312,9 @@ def _whole_number(answer: int) -> Any:
         return answer
     if answer.bit_length() > _LONGEST:
         return "int", answer.bit_length(), answer % (1 << 32), hash(answer)
+    if answer.bit_length() > _WIDEST:
+        words = -(-answer.bit_length() // 32)
+        return "int", answer < 0, *(abs(answer) >> 32 * i & 0xFFFFFFFF for i in range(words))
     return "int", answer >> 32, answer % (1 << 32)
 
 

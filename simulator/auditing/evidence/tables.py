@@ -82,7 +82,8 @@ def _labels(index: Any) -> tuple[Sequence[Any], Any]:
     labels = index.tolist()
     if labels and type(labels[0]).__module__.partition(".")[0] == "pandas":
         labels = list(map(str, labels))
-    return labels, (_type(index.dtype), *index.names)
+    step = getattr(index, "freq", None)  # which pandas prints, though it may follow from the times
+    return labels, (_type(index.dtype), None if step is None else _name(step), *index.names)
 
 
 def _beside(value: Any) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def _type(dtype: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _name(dtype: Any) -> str:
-    """A type of values as text."""
+    """A type of values, or a step of times, as text."""
     return str(dtype)
 
 

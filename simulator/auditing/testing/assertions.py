@@ -59,7 +59,8 @@ def assert_private(
     input_0, input_1 : neighbouring inputs; or ``pairs``, or ``length``, as for the audit.
     claimed : a guarantee, or its text such as ``"approx:0.1,1e-6"``.
     samples : the most draws per input, over all pairs.
-    false_alarm : the probability, in (0, 1), that a mechanism that keeps the claim fails.
+    false_alarm : the probability, in (0, 1), that a mechanism that keeps the claim fails, where
+        ``samples`` suffice for one that breaks it to be found.
     seed : of the draws, >= 0.
     replay : commands that replay a failure, for its message.
     options : the other options of :func:`simulator.audit`, as ``time_limit``.
@@ -68,7 +69,8 @@ def assert_private(
 
     Raises
     ------
-    PrivacyViolation : the claim is broken, or every answer is the same on both inputs.
+    PrivacyViolation : the claim is broken, or nothing was audited: every answer is the same on
+        both inputs, or ``samples`` are too few for so large a claim (the message says how many).
     InvalidInput : an invalid claim or argument.
 
     >>> from simulator.auditing import assert_private

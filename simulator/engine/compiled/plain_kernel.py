@@ -190,7 +190,7 @@ class Engine:
         """Play ``len(losses)`` trials of experiment ``b`` and fill ``losses``.
 
         Adds to ``trace``, shape (3, rounds), and fills ``answers``, shape (trials, rounds).
-        Raises Breach, naming the round and the trial.
+        Raises Breach, naming the round, the trial and the experiment.
         """
         menu = self.menu
         kept = Kept(
@@ -199,7 +199,7 @@ class Engine:
             answers=np.zeros((0, rounds)) if answers is None else answers,
         )
         ended = self.kernel(b, menu.entries(), coins, noise, kept)
-        raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)
+        raise_if_ended_early(menu, ended, b, first_trial, math.inf if b else -math.inf)
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b``."""
@@ -244,8 +244,10 @@ Ending = tuple[int, int, int, int, float, float, float]
 entry, the parameter (or the invalid move), the answer and the loss."""
 
 
-def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossible: float) -> None:
-    """Raise Breach, naming the round and the trial, unless the kernel's status is DONE.
+def raise_if_ended_early(
+    menu: Menu, ending: Ending, b: int, first_trial: int, impossible: float
+) -> None:
+    """Raise Breach, naming the round, the trial and experiment b, unless the status is DONE.
 
     ``impossible`` is the loss of an answer of probability 0 in this experiment.
     """
@@ -263,4 +265,4 @@ def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossibl
         )
     else:
         found = fault(menu.challenge(entry, parameter), menu.relation, answer, loss, impossible)
-    raise type(found)(at(i, first_trial + trial, str(found)))
+    raise type(found)(at(i, first_trial + trial, b, str(found)))

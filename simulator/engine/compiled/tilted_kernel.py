@@ -294,7 +294,7 @@ class TiltedEngine:
             np.zeros((0, rounds, 4)) if path is None else path,
         )
         ended = self.kernel(menu.entries(), measure, coins, noise, kept)
-        raise_if_ended_early(menu, ended, first_trial, -math.inf)
+        raise_if_ended_early(menu, ended, b, first_trial, -math.inf)
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b`` under the specification's sampling."""

@@ -124,6 +124,11 @@ class Filter(ABC):
                 f"{self.delta!r}"
             )
         self._check()
+        if not isinstance(self.initial, tuple):
+            raise InvalidInput(
+                f"the filter {kind.__name__} needs initial, the state before the first round, as "
+                f"a tuple of numbers, not {self.initial!r}"
+            )
 
     def __str__(self) -> str:
         return f"{self.name}:{self.epsilon!r},{self.delta!r},{self.rounds_delta!r}"

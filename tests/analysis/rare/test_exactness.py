@@ -105,7 +105,7 @@ def test_one_draw_has_the_tilted_law_and_its_weight(name, theta):
 def test_answers_without_a_list_have_no_tilted_law():
     with pytest.raises(NotApplicable, match="nor a list of outcomes"):
         tilted_law(Unlisted(0.4).pair(WITHOUT_ALICE, WITH_ALICE), 1.0)
-    with pytest.raises(NotApplicable, match="round 1, trial 0: Unlisted"):
+    with pytest.raises(NotApplicable, match="round 1, trial 0 of experiment 0: Unlisted"):
         simulate(unlisted, ANYTHING, 3, 10, sampling=Tilted(1.0), jobs=1)
 
 

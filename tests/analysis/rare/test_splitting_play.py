@@ -75,7 +75,7 @@ def test_a_breach_names_its_round():
     def stops(coins):
         yield WITHOUT_ALICE, WITH_ALICE, RandomizedResponse(ALICE, 0.3)
 
-    with pytest.raises(Breach, match="round 2, trial 0: the adversary stopped"):
+    with pytest.raises(Breach, match="round 2, trial 0 of experiment 0: the adversary stopped"):
         split(Specification(stops, FAMILY, 4, 400), 0, 0.5)
 
 

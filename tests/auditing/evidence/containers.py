@@ -119,6 +119,8 @@ def _fitted(model, value):
 
 PLAIN = {
     "a number in lists": lambda n: [[["a"], n]],
+    "a whole number beyond all floats": lambda n: 10**400 + n,
+    "one in its first digits": lambda n: -(10**400) + n * 10**350,
     "a named tuple": lambda n: Pair("n", n),
     "a data class": Kept,
     "a data class with slots": Slotted,
@@ -207,6 +209,11 @@ def tables(pd):
         "a label of a row": lambda n: pd.DataFrame({"n": [0]}, index=[n]),
         "a label of a column": lambda n: pd.DataFrame({n: [0]}),
         "the name of an index": lambda n: pd.DataFrame({"n": [0]}, index=pd.Index([1], name=n)),
+        "a table without columns": lambda n: pd.DataFrame(index=[1, n]),
+        "how long a table without columns is": lambda n: pd.DataFrame(index=range(n)),
+        "the step of times": lambda n: pd.Series(
+            [1], index=pd.DatetimeIndex(["2020-01-01"], freq="D" if n == 3 else None)
+        ),
         "the type of a column": lambda n: pd.DataFrame({"n": [0]}, dtype=f"f{4 * (n - 2)}"),
         "notes on a table": lambda n: _noted(pd.DataFrame({"n": [0]}), n),
         "a series": lambda n: pd.Series([n, 1]),

@@ -181,7 +181,7 @@ def attack(coins):
 def test_an_adversary_that_breaks_the_rules(refused, adversary_file, tmp_path, body, named):
     out = tmp_path / "run"
     line = refused(adversary_file(ATTACK.format(body=body), "attack"), {"--out": out})
-    assert line.startswith("round 2, trial 0: ")
+    assert line.startswith("round 2, trial 0 of experiment 0: ")
     assert named in line
     assert (out / "blocks.log").stat().st_size == OPENING_SIZE  # no block was kept
 
@@ -305,7 +305,7 @@ def attack(coins):
 @pytest.mark.parametrize("loss", ["0.1 + 0.1j", "np.array([0.1, 0.2])", "np.array([0.1])", "'x'"])
 def test_a_loss_that_is_no_real_number(refused, adversary_file, loss):
     line = refused(adversary_file(LOSSES.format(loss=loss), "attack"))
-    assert line.startswith("round 1, trial 0: ")
+    assert line.startswith("round 1, trial 0 of experiment 0: ")
     assert "not a real number" in line
 
 
