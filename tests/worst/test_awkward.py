@@ -305,7 +305,7 @@ def test_a_table_that_loses_nothing_needs_no_grid() -> None:
 
 def test_a_filter_whose_first_state_is_a_number_is_refused():
     with pytest.raises(InvalidInput, match=r"OneNumber needs initial, .* as a tuple .*, not 0\.0"):
-        OneNumber(1.0)
+        OneNumber(1.0, 0.1)
 
 
 class OneNumber(Filter):
