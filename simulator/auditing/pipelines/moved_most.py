@@ -93,6 +93,8 @@ class _Chain:
 
         if len(self.order) > 1:
             add(1, len(self.order))
+            if self.relation == ADD_REMOVE:
+                add(0, 1)
         while waiting and self.runs < LINKS:
             _, low, high, moved = heapq.heappop(waiting)
             yield low, high, moved if high - low == 1 else 0.0

@@ -71,7 +71,14 @@ def the_young_if_many(table, rng):
     return float((used["hours"] > 20).sum() + rng.laplace(scale=1.0))
 
 
+def mean_if_any(values, rng):
+    """It moves by much where there is one record or none."""
+    mean = np.clip(values, 0, 1).mean() if len(values) else 0.0
+    return float(40 * mean + rng.laplace(scale=8.0))
+
+
 COSTLIER = {
+    mean_if_any: np.full(12, 0.5),
     column_by_the_number: ROWS,
     column_with_values: TABLE,
     the_young_if_many: TABLE,
