@@ -70,7 +70,7 @@ def test_the_loss_of_an_interleaved_view_is_that_of_all_answers():
         assert truth <= result.delta(0.4, experiment=b, confidence=0.9995).upper
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["tilted", "splitting"])
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_rare_losses_of_conversations_are_reached(method, experiment):
@@ -167,7 +167,7 @@ def streaming(coins):
     yield opened.ask(Update(0, 0))
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["plain", "tilted"])
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_updates_are_exchanged_with_the_databases(method, experiment):

@@ -61,7 +61,7 @@ def assert_plays_alike(engine, s):
             assert ours == outcome_of(lambda: play_as_generator(s, b, number))  # noqa: B023
 
 
-@pytest.mark.sampled(n=12)
+@pytest.mark.sampled(n=6)
 @pytest.mark.parametrize("name", NATURAL)
 def test_programs_play_as_their_generators(name):
     for others in PLAYS.values():

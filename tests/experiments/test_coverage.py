@@ -187,6 +187,7 @@ def test_every_adversary_can_be_asked_something():
             assert laws[case.experiment].tail(case.point).upper > 0.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_sample_of_the_other_experiment_is_read_as_such(seed):
     subject = replace(SUITE["diary"], rounds=5)

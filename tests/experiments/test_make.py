@@ -54,7 +54,7 @@ def test_nothing_is_done_twice(project):
     assert stages_run(project) == []
 
 
-@pytest.mark.sampled(n=4)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize(
     ("touched", "run"),
     [
@@ -78,6 +78,7 @@ def test_before_the_first_run_every_source_counts(project):
     assert stages_run(project) == ["simulate", "draw"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("missing", ["svg", "png"])
 def test_a_missing_picture_is_drawn_again(project, missing):
     (project / f"results/figures/a.{missing}").unlink()

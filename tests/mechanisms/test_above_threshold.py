@@ -32,6 +32,7 @@ def integrated(margins):
     ]
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("margins", [(0.0,), (-1.5, 2.0, 0.25), (3.0, 3.0), (-8.0, -2.0, 1.0)])
 def test_the_law_is_the_integral(margins):
     np.testing.assert_allclose(first_above_law(margins), integrated(np.array(margins)), atol=1e-11)

@@ -43,7 +43,7 @@ def both(scalars):
     return numba.njit(error_model="numpy")(play(*jitted)), play(*functions)
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_compiled_and_interpreted_agree_draw_for_draw(case):
     scalars = case.mechanism.scalars

@@ -39,6 +39,7 @@ def test_the_loss_is_the_log_likelihood_ratio(one):
     np.testing.assert_allclose(losses[finite] / size, expected[finite] / size, atol=2e-11)
 
 
+@pytest.mark.sampled(n=10)
 @pytest.mark.parametrize("one", CASES, ids=str)
 def test_exchanging_the_databases_changes_the_sign(one):
     reverse = one.mechanism.pair(one.database_1, one.database_0, one.relation)

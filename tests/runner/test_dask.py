@@ -293,6 +293,7 @@ def test_a_task_grows_until_it_lasts_long_enough():
     assert sizes == [1, 4, 16, 64, int(TASK_SECONDS / 0.01), int(TASK_SECONDS / 0.01)]
 
 
+@pytest.mark.nightly
 def test_a_task_sends_back_no_megabytes(monkeypatch):
     monkeypatch.setattr(
         simulator.runner.clusters.cluster, "size_of", lambda outcome: TASK_BYTES // 3

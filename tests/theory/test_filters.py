@@ -73,6 +73,7 @@ def test_a_forgetful_filter_is_caught():
     assert worst_delta(forgetful_step, initial, (0.25, 1.0), EPSILON, most_rounds=10) > DELTA
 
 
+@pytest.mark.sampled(n=6)
 @pytest.mark.parametrize("kind", CLASSES.values(), ids=list(CLASSES))
 @pytest.mark.parametrize("epsilon", [0.01, 0.05])
 def test_greedy_rounds_keep_the_promise_and_spend_a_good_part(kind, epsilon):
@@ -91,6 +92,7 @@ def test_greedy_rounds_keep_the_promise_and_spend_a_good_part(kind, epsilon):
     assert running.fresh().admits(PureDP(epsilon))
 
 
+@pytest.mark.nightly
 def test_order_of_the_filters_by_how_much_they_admit():
     admitted = {}
     for kind in CLASSES.values():
@@ -125,6 +127,7 @@ def test_the_rounds_own_deltas_are_limited():
     assert not WhitehouseFilter(1.0, 1e-5).fresh().admits(ApproxDP(0.01, 1e-9))
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("kind", PROVED.values(), ids=list(PROVED))
 def test_rules_compile_and_agree_with_python(kind):
     fixed = {SumFilter: 1e-4, RogersFilter: 5e-5}

@@ -107,6 +107,7 @@ def test_thirty_rounds_are_what_is_simulated(law):
     assert margin < 0.2 * mean  # it is a test
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-12, 1e-30])
 @pytest.mark.parametrize("closed", [(), enclosing_lines._CLOSED], ids=["atoms", "closed"])
 def test_gaussians_on_lines_are_gaussian(delta, closed, monkeypatch):
@@ -118,7 +119,7 @@ def test_gaussians_on_lines_are_gaussian(delta, closed, monkeypatch):
     assert found.width <= 1e-6 * found.upper
 
 
-@pytest.mark.sampled(n=4)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("delta", [0.05, 1e-8, 1e-30])
 @pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
 def test_brackets_of_coarse_and_fine_lines_intersect(law, delta):
@@ -130,6 +131,7 @@ def test_brackets_of_coarse_and_fine_lines_intersect(law, delta):
     assert coarse.width <= 1e-3 * coarse.upper
 
 
+@pytest.mark.nightly
 def test_delta_and_epsilon_are_inverse():
     composed = compose_laws([(BOTH[1], 100)], 1e-6)
     epsilon = composed.epsilon(1e-7)
@@ -319,7 +321,7 @@ FAR = PLD.from_law(subsampled_gaussian(0.855, 0.0357)).self_compose(100)
 """Its losses are at most 3.64: delta(3.62) is below the doubles, and 1e-5 when reversed."""
 
 
-@pytest.mark.sampled(n=3)
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 2.6])
 @pytest.mark.parametrize("pld", [FAR, FAR.reversed()], ids=["one", "other"])
 def test_chernoffs_bound_is_above_delta(pld, epsilon):
@@ -334,7 +336,7 @@ def test_a_delta_below_the_doubles_takes_no_composition(monkeypatch):
     assert FAR.delta(3.62) == Bracket(0.0, TINY)
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.6, 3.62, 5.0])
 def test_the_largest_delta_is_that_of_all_directions(epsilon):
     both = FAR, FAR.reversed()

@@ -99,7 +99,7 @@ def test_delta_keeps_its_digits_in_the_far_tail():
     assert 0 < law.delta(32.0) < 1e-288
 
 
-@pytest.mark.sampled(n=4)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("exchanged", [False, True])
 @pytest.mark.parametrize(("sigma", "rate"), CASES)
 def test_masses_of_cells_are_their_integrals(sigma, rate, exchanged):

@@ -264,6 +264,7 @@ def test_delta_far_out_keeps_its_digits():
     assert ends.upper < alone.upper < ends.upper + math.log(20)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("sigma", "steps", "delta"), [(0.15, 10, 1e-5), (1e4, 10, 1e-8)])
 def test_little_and_much_noise(sigma, steps, delta):
     """Nearly no amplification, at most ln 10 of it; and a law of a thousandth's width."""

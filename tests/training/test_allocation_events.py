@@ -46,7 +46,7 @@ def exact_of_several(epsilon, steps, selected, at):
     return max(removal, addition)
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize(("steps", "selected"), [(3, 2), (5, 2), (6, 3), (5, 4)])
 def test_several_of_the_steps_have_an_upper_end(steps, selected):
     event = random_allocation(events.randomized_response(0.8), steps, selected)

@@ -82,6 +82,7 @@ def test_without_correlation_one_epoch_is_a_random_allocation():
         assert pair.loss(answer) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
+@pytest.mark.nightly
 def test_play_of_two_bins_with_correlated_noise_holds_the_quadrature():
     """Without the correlation it misses."""
 

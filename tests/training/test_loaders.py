@@ -30,7 +30,7 @@ def played(loader, trials=400):
     )  # fmt: skip
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted({*LOADERS} - {*PLAYED}))
 def test_play_loses_at_least_what_is_proved(name):
     """Intervals with a false alarm of 1e-6; a law of more loss than is played is not proved."""

@@ -117,6 +117,7 @@ def test_training_by_epochs_learns_and_goes_on_from_its_last_weights():
     assert used == [training.weights_after(view.answers[:i]) for i in range(3)]
 
 
+@pytest.mark.nightly
 def test_training_in_bins_with_correlated_noise_is_one_round():
     """Two steps of one epoch, with noise that cancels in part in their sum."""
     training = train_in_bins(mislabelled(), 1.0, 2, 1, coefficients=(1.0, 0.9))
@@ -127,12 +128,14 @@ def test_training_in_bins_with_correlated_noise_is_one_round():
     assert len(missed(result)) > 0
 
 
+@pytest.mark.nightly
 def test_private_training_learns_as_well():
     training, result = played(mislabelled())
     models = [training.weights_after(view.answers) for view in result.views[:50]]
     assert np.mean([accuracy(weights, tumours()) for weights in models]) > 0.9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("canary", [mislabelled(), patient(0.0)], ids=["mislabelled", "hardest"])
 def test_the_strongest_canaries_lose_what_is_certified(canary):
     training, result = played(canary)

@@ -125,6 +125,7 @@ def of_the_ends_alone(self: BetweenCosts, option: int, here: slice, upper: GridA
 EXACT = BetweenCosts.__call__
 
 
+@pytest.mark.nightly
 def test_no_round_gains_at_any_budget_between_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """The inequality of the induction; it fails without the bulges, and for the ends alone."""
     for filter_ in (ZCDPFilter(2.0, 1e-3), SumFilter(2.0)):

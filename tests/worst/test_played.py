@@ -41,6 +41,7 @@ GAMES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(n=4)
 @pytest.mark.parametrize("name", GAMES)
 def test_the_policy_plays_the_lower_end(name: str) -> None:
     """The recursion over the rule's own states is exact, and uses no grid."""

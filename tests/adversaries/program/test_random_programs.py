@@ -60,6 +60,7 @@ def test_a_difference_ends_a_batch(monkeypatch, capsys):
     assert "seed 7 differs, compiled: ZeroDivisionError" in capsys.readouterr().out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("step", "least"), [(False, 600), (True, 600)])
 def test_most_programs_are_read_and_play(step, least):
     found = [agreed(seed, step=step) for seed in range(12)]

@@ -158,6 +158,7 @@ def test_intervals_contain_those_of_the_losses_and_are_wider_by_what_they_say():
     assert seen >= 20  # else nothing was tried
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["lattice", "constant"])
 def test_on_a_lattice_nothing_is_lost(name):
     losses = laws(4)[name]

@@ -22,7 +22,7 @@ def gaussian_delta(mu, eps):
     return norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu)
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("experiment", [0, 1])
 @pytest.mark.parametrize("eps", [0.0, 1.0, 2.5])
 def test_gaussian(eps, experiment):

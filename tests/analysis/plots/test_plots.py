@@ -77,6 +77,7 @@ def test_each_figure_names_its_axes_and_every_series(draw, tmp_path):
     assert len(names) == len(set(names)) >= 2
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("draw", DRAWINGS, ids=lambda draw: draw.__name__)
 def test_the_legend_covers_no_axes(draw):
     with paper_figure() as (figure, axes):

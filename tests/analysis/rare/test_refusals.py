@@ -124,7 +124,7 @@ def test_splitting_finds_no_epsilon_of_delta():
         estimated(WORST, None, 400, "splitting", delta=1e-4)
 
 
-@pytest.mark.sampled(n=3)
+@pytest.mark.sampled
 @pytest.mark.parametrize("adversary", [unlisted, WORST, lambda coins: WORST(coins)])
 @pytest.mark.parametrize("point", [{"epsilon": 0.7}, {"delta": 1e-3}])
 def test_the_method_that_a_refusal_names_does_not_refuse(adversary, point):

@@ -201,6 +201,7 @@ def test_answers_that_hardly_vary_are_not_taken_for_a_fixed_seed():
         assert not audit(rarely, 0, 1, claimed=PureDP(0.1), samples=1000, seed=seed).violated
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bits", [True, False])
 def test_a_result_travels_between_processes(bits):
     def floats(value, n, rng):

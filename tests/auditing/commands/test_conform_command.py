@@ -65,6 +65,7 @@ def test_an_absent_library_is_said_to_be_absent(dpcompose, name):
     assert f"pip install 'dpcompose[{find(name).extra}]'" in said.out
 
 
+@pytest.mark.sampled(n=3)
 @pytest.mark.parametrize("inside", [True, False])
 @pytest.mark.parametrize(
     ("wrong", "words"),

@@ -33,7 +33,7 @@ def trial():
     )
 
 
-@pytest.mark.sampled(n=6)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize(
     ("name", "ruling", "words"),
     [

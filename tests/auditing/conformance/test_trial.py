@@ -115,6 +115,7 @@ def stubborn():
 NAMES = ("hangs", "dies", "devours", "answers")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("accountant", "words"),
     [("hangs", "no answer within 0.5 s"), ("dies", "exit code 3"), ("devours", "MemoryError")],

@@ -333,7 +333,7 @@ def test_a_true_loss_that_a_user_writes_passes(mechanism, back):
         assert isinstance(found, Examined)
 
 
-@pytest.mark.sampled(n=12)
+@pytest.mark.sampled(n=5)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_mechanisms_of_the_package_pass(case):
     """A false alarm has probability 1e-6 for each."""

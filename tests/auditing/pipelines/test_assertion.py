@@ -45,6 +45,7 @@ def test_the_fewest_rounds_that_fail_are_shown():
     assert assert_pipeline(every_round, DATA, claimed="pure:1", rounds=4).verdict == "kept"
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("pipeline", [honest.noisy_sum, honest.histogram, honest.adaptive])
 def test_honest_pipelines_pass(pipeline, neighbours):
@@ -171,7 +172,7 @@ LOOKING = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(n=4)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("pipeline", LOOKING, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_looks_at_the_raw_data_is_found_by_every_seed(pipeline, seed):

@@ -30,7 +30,7 @@ def test_a_broken_pipeline_is_blamed_by_its_line(pipeline):
         assert first < int(line) < first + len(lines)
 
 
-@pytest.mark.sampled(n=7)
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("pipeline", HONEST, ids=name)
 @pytest.mark.parametrize("order", [1, pytest.param(-1, marks=pytest.mark.nightly)])
 def test_an_honest_pipeline_is_kept(pipeline, order):

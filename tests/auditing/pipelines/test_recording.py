@@ -22,7 +22,7 @@ def name(function):
     return function.__name__
 
 
-@pytest.mark.sampled(n=12)
+@pytest.mark.sampled(n=5)
 @pytest.mark.parametrize("pipeline", honest.DECIDED, ids=name)
 def test_an_honest_pipeline_is_shown_to_keep_its_claim(pipeline):
     report = record(pipeline, DATA, DATA[:-1], claimed="pure:1")

@@ -92,6 +92,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.sampled(n=11)
 @pytest.mark.parametrize("mechanism", EVERY)
 @pytest.mark.parametrize("question", [{"delta": 1e-6}, {"epsilon": 2.0}])
 def test_no_upper_bound_is_below_the_exact_one_and_no_lower_one_above(mechanism, question):

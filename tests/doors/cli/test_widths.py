@@ -30,7 +30,7 @@ def tables(lines):
     return [line for line in lines if re.search(r"\S {2,}\S", line)]
 
 
-@pytest.mark.sampled(n=3)
+@pytest.mark.sampled
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: "-".join(words)[:30])
 def test_a_table_fits_the_terminal(dpcompose, monkeypatch, command):
     wide = lines_at(200, dpcompose, monkeypatch, command)

@@ -12,6 +12,7 @@ CORRECT = ("laplace", "snapping-laplace", "truncated-geometric")
 BROKEN = ("sparse-vector-5", "laplace-floats", "noisy-histogram-2")
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("name", [*CORRECT, *BROKEN])
 def test_verdicts(name):
     entry = STANDARD[name]

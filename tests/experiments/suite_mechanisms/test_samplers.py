@@ -79,6 +79,7 @@ def test_events_by_loss_have_the_ratios_that_losses_state(entry):
 TABLES = [each for each in STANDARD.values() if isinstance(each.law, DiscreteLaw)]
 
 
+@pytest.mark.sampled(n=5)
 @pytest.mark.parametrize("entry", TABLES, ids=lambda each: each.name)
 def test_finite_answers_come_as_often_as_the_table_says(entry):
     rng = np.random.default_rng(4)

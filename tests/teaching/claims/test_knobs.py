@@ -189,6 +189,7 @@ def test_the_chance_of_a_lie_keeps_its_digits() -> None:
         assert math.log(truth) - math.log(lie) == pytest.approx(epsilon, rel=1e-15, abs=1e-15)
 
 
+@pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("sigma", [1e-3, 0.02, 0.8, 10.0])
 def test_the_sum_of_two_laws_is_found_wherever_their_mass_is(sigma: float) -> None:
     """Quadrature in the units of the print missed a peak as narrow as 0.001: the claim failed."""

@@ -26,6 +26,7 @@ PARTS = 16
 """Parallel workers take sixteenths of the ledger."""
 
 
+@pytest.mark.sampled(n=5)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_verdict_is_the_recorded_one(part: int) -> None:
     for claim in CLAIMS[part::PARTS]:

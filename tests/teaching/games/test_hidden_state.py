@@ -152,6 +152,7 @@ def test_the_projected_end_is_below_the_bounds(radius, steps):
     assert not {Standing.EXCEEDED, Standing.CONTRADICTS} & {j.standing for j in outcome.judged}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "what"),
     [

@@ -122,7 +122,7 @@ def test_gaussian_sums_that_do_not_adapt_are_one_gaussian():
     assert not found.lower <= gaussian_delta(1.0, 0.5) <= found.upper
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("low", [0.3, 0.9])
 @pytest.mark.parametrize("high_after", [True, False])
 def test_adversaries_that_adapt_stay_below_one_gaussian(low, high_after):

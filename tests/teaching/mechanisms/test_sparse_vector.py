@@ -116,6 +116,7 @@ def test_the_worst_first_query_of_wide_noise_has_its_delta():
     assert found.lower - 1e-9 <= expected <= found.upper + 1e-9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("marks", "margin", "ratio"),
     [

@@ -123,6 +123,7 @@ def test_weights_keep_their_bound_and_come_near_it(direction, pair):
     assert excess.max() > measure.log_bound(1.0) - 3.0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kept", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_a_kernel_of_fewer_interactions_has_the_same_mean_and_keeps_its_bound(kept):
     pair = balls_in_bins(8.0, 12, 24, (1.0, 0.7, 0.4))

@@ -60,6 +60,7 @@ def test_the_checker_is_short_and_shares_no_code_with_the_search():
     assert own == {"simulator.worst.filters.certificate_format"}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("made", [small, pooled])
 def test_it_proves_what_the_search_left_room_for(made):
     filter_ = made()
@@ -237,6 +238,7 @@ def next_to(number):
     return number + 1 if type(number) is int else math.nextafter(number, math.inf)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("made", [small, pooled])
 def test_a_certificate_changed_in_any_number_is_refused(made):
     document = made().certificate()
@@ -308,7 +310,7 @@ UNSOUND = [
 ]
 
 
-@pytest.mark.sampled(n=3)
+@pytest.mark.sampled
 @pytest.mark.parametrize(("path", "change"), UNSOUND)
 def test_an_unsound_number_is_refused_with_a_digest_of_its_own(path, change):
     document = changed(pooled().certificate(), path, change)

@@ -343,6 +343,7 @@ def test_a_gaussian_that_the_lattice_does_not_hold_is_refused_at_once(square, st
         certificate_check.gaussian(Decimal(square), Decimal(step))
 
 
+@pytest.mark.nightly
 def test_many_moves_of_wide_laws_are_refused_before_hours_of_kernels(monkeypatch):
     document = base("pooled")
     text = json.dumps(document | {"digest": digest_of(document)})

@@ -151,6 +151,7 @@ def test_larger_rounds_than_are_listed_lose_too_much_alone():
     assert not filter_.fresh().admit(1e6, kind="laplace")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "menu",
     [
