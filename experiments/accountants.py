@@ -21,7 +21,7 @@ from experiments.stages import RESULTS, write_report
 from simulator.auditing import conformance
 from simulator.auditing.conformance.accountants import LibraryTrial
 from simulator.auditing.conformance.client import TOO_LATE
-from simulator.auditing.conformance.defects import question_of, witnessed
+from simulator.auditing.conformance.defects import question_of, simplest, witnessed
 from simulator.auditing.conformance.events import NOTHING, PrivacyEvent
 from simulator.auditing.conformance.protocol import Question
 from simulator.auditing.conformance.verdicts import ROUNDING, Ruling
@@ -35,7 +35,7 @@ from simulator.theory import Bracket
 
 COMPOSITIONS = 200
 SEED = 43
-LIMITS = conformance.Limits(seconds=10.0, total=30.0)
+LIMITS = conformance.Limits(seconds=10.0, total=20.0)
 
 
 class StoredTruths(conformance.Truths):
@@ -88,8 +88,8 @@ class AccountantRow(NamedTuple):
     and ``delta_above`` are the smallest and largest delta over the end of the truth. They are None
     without such a claim; claims of infinity are counted apart. ``kinds`` has (usual, above) of
     epsilon by the kind of round, ``seconds`` the median processor time of an epsilon. ``worst`` is
-    the unsound claim that is furthest below the truth, in words, and ``witness`` the truth by two
-    computations.
+    in words the simplest unsound claim of at least half the largest shortfall, and ``witness`` the
+    truth by two computations.
     """
 
     library: str
@@ -127,7 +127,7 @@ def row_of(found: LibraryTrial, name: str) -> AccountantRow:
             kinds.setdefault(kind_of(one), []).append(one.factor - 1.0)
     excess = [each for some in kinds.values() for each in some]
     times = [one.processor for one in judged if one.question == "epsilon" and one.processor >= 0.0]
-    worst = min(unsound, key=lambda one: (one.question != "epsilon", one.factor), default=None)
+    worst = simplest(epsilons or unsound) if unsound else None
     return AccountantRow(
         library=found.name,
         version=found.version,
@@ -192,14 +192,14 @@ _PAGE = """\
 Every accountant of the libraries on trial, this package's (`dpcompose`) among them, is given the
 same {compositions} compositions, drawn from a fixed seed out of the {all} of
 [results/truths/](truths/schema.json): epsilon at a delta from .01 to 1e-15, and delta at an
-epsilon. A claim is held against the stored certified ends, which this package has made; the largest
+epsilon. A claim is held against the stored certified ends, which this package has made; a large
 shortfall of each unsound accountant is computed again by code that shares nothing with it. A record
 is added or removed. `make accountants` writes this page and `accountants.json`.
 
 - *below*: how many claims are unsound, by more than rounding (relative {rounding}).
   *shortfall*: the largest of an epsilon; where none is too small, of a delta.
 - *above*: the excess of epsilon over the truth, median and worst, of claims that are not unsound
-  (`x 2`: twice the truth), and the largest delta over the true one. It is what a user pays in privacy that was not lost.
+  (`x 2`: twice the truth), and the largest delta over the true one.
 - *refused*: no answer because the library says that the question is out of reach, or has no such
   call. *failed*: an exception, NaN or a negative number, or the end of the process; *late*: no
   answer within {seconds:g} s; *not made*: left out after {total:g} s.
@@ -216,7 +216,10 @@ Median and worst; a dash without an answer.
 
 {kinds}
 
-## The largest shortfalls
+## Large shortfalls
+
+The simplest call of those with at least half the largest shortfall, and the truth by two
+computations.
 
 {worst}
 """
