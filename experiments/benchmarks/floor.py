@@ -89,8 +89,8 @@ class Draw:
             "response": lambda: events.randomized_response(value),
             "pure": lambda: events.promise(PureDP(value)),
             "approx": lambda: events.promise(ApproxDP(value, 1e-12)),
-            "discrete-gaussian": lambda: events.discrete_gaussian(max(noise, 0.3)),
-            "discrete-laplace": lambda: events.discrete_laplace(max(noise, 0.1)),
+            "discrete-gaussian": lambda: events.discrete_gaussian(min(max(noise, 0.3), 2e4)),
+            "discrete-laplace": lambda: events.discrete_laplace(min(max(noise, 0.1), 2e4)),
         }
         if kind.startswith("sampled-"):
             _, inner = self.event(kind.removeprefix("sampled-"), loss, 1.0)
@@ -182,18 +182,8 @@ def random_questions() -> Iterator[Line]:
         ("widest", widest.width, "relative", WIDEST, widest),
         ("slowest", slowest.seconds, "s", SLOWEST, slowest),
     ):
-        detail = {"seed": seed, "question": str(worst.asked)}
-        yield Line(
-            f"{name}: {what}",
-            figure,
-            unit,
-            target,
-            at_least=False,
-            detail=detail
-            | {
-                "missed": sum(bool(each.width > WIDEST or each.seconds > SLOWEST) for each in found)
-            },
-        )
+        detail = {"seed": seed, "question": str(worst.asked), "missed": missed}
+        yield Line(f"{name}: {what}", figure, unit, target, at_least=False, detail=detail)
 
 
 BENCHMARKS = (random_questions,)
