@@ -89,7 +89,7 @@ class AccountantRow(NamedTuple):
     without such a claim; claims of infinity are counted apart. ``kinds`` has (usual, above) of
     epsilon by the kind of round, ``seconds`` the median processor time of an epsilon. ``worst`` is
     in words the simplest unsound claim of at least half the largest shortfall, and ``witness`` the
-    truth by two computations.
+    truth by two computations; ``documented`` is where the library says that it is no bound.
     """
 
     library: str
@@ -111,10 +111,12 @@ class AccountantRow(NamedTuple):
     kinds: Mapping[str, Sequence[float]]
     worst: str
     witness: Sequence[str]
+    documented: str
 
 
-def row_of(found: LibraryTrial, name: str) -> AccountantRow:
+def row_of(found: LibraryTrial, subject: Mapping[str, Any]) -> AccountantRow:
     """The row of one accountant of a library."""
+    name = subject["name"]
     judged = [one for one in found.judged if one.subject == name]
     verdicts = Counter(one.verdict for one in judged)
     late = sum(one.why.startswith(TOO_LATE) for one in judged)
@@ -148,6 +150,7 @@ def row_of(found: LibraryTrial, name: str) -> AccountantRow:
         kinds={kind: (median(some), max(some)) for kind, some in sorted(kinds.items())},
         worst="" if worst is None else f"{question_of(worst)}: {worst.claimed:.9g}",
         witness=() if worst is None else witnessed(worst)[0],
+        documented=subject["documented"],
     )
 
 
@@ -175,9 +178,7 @@ def rows_of(
         if found.absent:
             absent[name] = found.absent
         rows += [
-            row_of(found, subject["name"])
-            for subject in found.subjects
-            if subject["role"] == "accountant"
+            row_of(found, subject) for subject in found.subjects if subject["role"] == "accountant"
         ]
     return rows, absent
 
@@ -196,7 +197,8 @@ epsilon. A claim is held against the stored certified ends, which this package h
 shortfall of each unsound accountant is computed again by code that shares nothing with it. A record
 is added or removed. `make accountants` writes this page and `accountants.json`.
 
-- *below*: how many claims are unsound, by more than rounding (relative {rounding}).
+- *below*: how many claims are unsound, by more than rounding
+  (relative {rounding}).
   *shortfall*: the largest of an epsilon; where none is too small, of a delta.
 - *above*: the excess of epsilon over the truth, median and worst, of claims that are not unsound
   (`x 2`: twice the truth), and the largest delta over the true one.
@@ -233,6 +235,7 @@ def page(rows: Sequence[AccountantRow], absent: Mapping[str, str], sizes: tuple[
     kinds = sorted({kind for row in rows for kind in row.kinds})
     shortfalls = [
         f"- {_name(row)}: {row.worst}; the truth: {'; '.join(row.witness)}."
+        + (f" Documented: {row.documented}." if row.documented else "")
         for row in ordered
         if row.unsound
     ]
