@@ -18,7 +18,7 @@ import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
-from simulator.theory.laws.subsampled import PoissonSubsampledLaw
+from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
 from simulator.theory.pld.few_points import few_points
@@ -268,7 +268,7 @@ class LinesQuery:
 
     def _sampled(self, log_delta: float, epsilon: float | None, share: float) -> Anchor | None:
         """The line of sampled Gaussians without smoothing, whose transform their own laws have."""
-        if not all(isinstance(law, PoissonSubsampledLaw) for law, _ in self.parts.items):
+        if any(SampledTransform.of(law) is None for law, _ in self.parts.items):
             return None
 
         def sought(table: Saddles) -> float:
