@@ -13,14 +13,25 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
 import numpy as np
 
-from experiments.benchmarks.measure import Line
+from experiments.benchmarks.measure import Line, seconds
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Stream, generator
-from simulator.theory import ApproxDP, Bracket, PureDP, events
+from simulator.theory import (
+    ApproxDP,
+    Bracket,
+    GaussianLaw,
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    PureDP,
+    calibrate_certified,
+    events,
+)
+from simulator.theory.events.open_account import scale_of
 
 QUESTIONS = 300
 WIDEST, SLOWEST = 1e-4, 5.0
@@ -186,7 +197,19 @@ def random_questions() -> Iterator[Line]:
         yield Line(f"{name}: {what}", figure, unit, target, at_least=False, detail=detail)
 
 
-BENCHMARKS = (random_questions,)
+def calibration() -> Iterator[Line]:
+    """Seconds to find the noise of 1,000 sampled rounds, for a usual target and for large ones."""
+    for target in (2.0, 50.0, 1000.0):
+        spent = seconds(partial(calibrate_certified, _sampled, target, 1e-5, scale_of("sigma")))
+        name = f"calibrate, rate .01, k = 1,000, epsilon = {target:g}"
+        yield Line(name, spent, "s", 2.0, at_least=False)
+
+
+def _sampled(sigma: float) -> list[tuple[PrivacyLossLaw, int]]:
+    return [(PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), 0.01), 1000)]
+
+
+BENCHMARKS = (random_questions, calibration)
 
 
 def main() -> None:
