@@ -46,7 +46,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest newest nightly mutants check claims bench coverage suite faults worst \
-        filters filter-trial conform auditors pipelines truths notebooks site site-check lint clean
+        filters filter-trial conform accountants auditors pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -191,9 +191,16 @@ filters: $(READY)   ## how many rounds certified and published filters admit, in
 filter-trial: $(READY)   ## filters of recent papers and odometers against the worst adversaries, into results/filters/ (some five minutes)
 	$(BIN)/python -m experiments.filter_trial
 
-conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready $(WITH313:%=$(CONFORM)-%/.ready)   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
-	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python \
-	  $(foreach name,$(WITH313),--python $(subst tmlt,tmlt-core,$(name))=$(CONFORM)-$(name)/bin/python)
+ELSEWHERE = --python smartnoise-sql=$(SMARTNOISE)/bin/python \
+            $(foreach name,$(WITH313),--python $(subst tmlt,tmlt-core,$(name))=$(CONFORM)-$(name)/bin/python)
+READY_TO_TRY = $(CONFORM)/.ready $(SMARTNOISE)/.ready $(WITH313:%=$(CONFORM)-%/.ready)
+
+conform: $(READY_TO_TRY)   ## try other libraries' accountants, filters and odometers, into results/conformance.md and accountants.md
+	$(CONFORM)/bin/python -m experiments.conformance $(ELSEWHERE)
+	$(CONFORM)/bin/python -m experiments.accountants $(ELSEWHERE)
+
+accountants: $(READY_TO_TRY)   ## a table of the libraries' accountants: error, refusals, time, into results/accountants.md (some ten minutes)
+	$(CONFORM)/bin/python -m experiments.accountants $(ELSEWHERE)
 
 pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into results/pipelines.md and .json
 	$(PIPELINES)/bin/python -m experiments.pipelines

@@ -75,7 +75,9 @@ def replaced(reports: Sequence[conformance.LibraryReport], cases: int) -> list[P
             (text,) = re.findall(pattern, new, re.MULTILINE)
             if len(old := re.findall(pattern, page, re.MULTILINE)) != 1:
                 raise InvalidInput(f"results/conformance.md has no {report.found.name} to replace")
-            page = page.replace(old[0], text)
+            ends_line = old[0].startswith("|")  # a row of the table; else what made it comes last
+            page = page.replace(old[0], text if ends_line else text.rstrip() + "\n\n")
+    page = page.rstrip() + "\n"
     by_name = {each["library"]: each for each in fresh["libraries"]}
     whole["libraries"] = [by_name.get(each["library"], each) for each in whole["libraries"]]
     texts = {

@@ -104,3 +104,21 @@ def test_an_interrupted_trial_is_one_line_and_leaves_the_old_page(tmp_path, numb
     assert all(line.startswith("trying") for line in rest[:-1])
     assert (tmp_path / "conformance.md").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["conformance.md"]
+
+
+def test_a_library_tried_again_replaces_its_row_and_its_section(tmp_path, monkeypatch):
+    def reports(version):
+        return [
+            LibraryReport(LibraryTrial(name=name, version=version, absent=f"not at {version}"))
+            for name in ("autodp", "opacus")
+        ]
+
+    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    page.write(reports("1"), 3, tmp_path)
+    for _ in range(2):  # the second time in place of the first
+        page.replaced(reports("2")[:1], 3)
+    text = (tmp_path / "conformance.md").read_text()
+    assert text.count("\n\n## ") == text.count("## ") == 2
+    assert ("not at 2" in text, text.count("Made with")) == (True, 2)
+    assert text.index("not at 2") < text.index("## opacus") < text.index("not at 1")
+    assert text.endswith("cores.\n")

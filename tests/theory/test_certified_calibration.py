@@ -162,3 +162,19 @@ def test_the_unknown_of_a_document_is_calibrated():
     )
     assert meets.upper <= 1.0 < misses.lower
     assert found.beyond < found.value
+
+
+def test_the_direction_that_guides_the_search_is_not_taken_for_the_worse_one_at_its_end():
+    """Only at the start is the first direction the worse one here."""
+    scale = ParameterScale("sigma", 0.1, 10.0, start=2.0, grows=True, digits=3)
+
+    def turned(sigma):
+        ((law, count),) = sampled(sigma, 0.1, 10)
+        return [(law if sigma == 2.0 else law.reversed(), count)]
+
+    plain, other = (
+        calibrate_certified(rounds, 1.0, 1e-5, scale)
+        for rounds in (lambda sigma: sampled(sigma, 0.1, 10), turned)
+    )
+    assert (other.value, other.beyond) == (plain.value, plain.beyond)
+    assert worse(turned(other.value), 1e-5)[1] <= 1.0 < worse(turned(other.beyond), 1e-5)[0]

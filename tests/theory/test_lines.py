@@ -18,12 +18,13 @@ from simulator.theory import (
 from simulator.theory.bounds import comparison
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.discrete import discrete_gaussian
-from simulator.theory.laws.gaussian_curve import gaussian_epsilon
+from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_epsilon
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld import distribution, enclosing_lines, lines_query
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.distribution import PLD, largest_delta
 from simulator.theory.pld.enclosing_lines import Plan, enclosing_tails
+from simulator.theory.pld.few_points import few_points
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
 from simulator.theory.pld.lines_query import LinesQuery
 from simulator.theory.pld.tail import TINY
@@ -109,10 +110,10 @@ def test_thirty_rounds_are_what_is_simulated(law):
 
 @pytest.mark.sampled(n=2)
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-12, 1e-30])
-@pytest.mark.parametrize("closed", [(), enclosing_lines._CLOSED], ids=["atoms", "closed"])
+@pytest.mark.parametrize("closed", [(), enclosing_lines.CLOSED], ids=["atoms", "closed"])
 def test_gaussians_on_lines_are_gaussian(delta, closed, monkeypatch):
     # The engine does not know that their sum has a closed form.
-    monkeypatch.setattr(enclosing_lines, "_CLOSED", closed)
+    monkeypatch.setattr(enclosing_lines, "CLOSED", closed)
     found = LinesQuery(CountedLaws.of([(GaussianLaw(0.3), 40)]), 1e-6).epsilon(delta)
     exact = gaussian_epsilon(0.3 * np.sqrt(40), delta)
     assert found.lower <= exact <= found.upper
@@ -449,3 +450,22 @@ def test_a_millionth_of_the_answer_is_what_is_asked_of_mixed_rounds():
     rounds, delta = WEAK["mixed"]
     found = PLD.of(rounds, 1e-6).epsilon(delta)
     assert found.width <= 1e-6 * found.upper
+
+
+def test_a_law_of_many_losses_is_estimated_by_few():
+    law = discrete_gaussian(300.0)
+    few = few_points(law)
+    assert few.losses.size <= 512 < 8192 < law.losses.size
+    assert few_points(discrete_gaussian(10.0)) == discrete_gaussian(10.0)
+    thetas = np.array([1.0, 100.0, 1000.0])
+    within = (78.0 / 512) ** 2 / 12  # the variance of a group, in variances of the law
+    assert few.log_mgf(thetas) == pytest.approx(law.log_mgf(thetas), rel=1.1 * within)
+
+
+def test_many_rounds_of_wide_discrete_noise_are_gaussian():
+    """The sum of the answers is a discrete Gaussian but for exp(-sigma^2), finer than its slope."""
+    sigma, rounds, epsilon = 150.0, 1250, 1.5
+    found = PLD.of([(discrete_gaussian(sigma), rounds)], 1e-6).delta(epsilon)
+    assert found.width <= 2e-5 * found.upper
+    limit = gaussian_delta(math.sqrt(rounds) / sigma, epsilon)
+    assert found.lower <= limit <= found.upper

@@ -9,6 +9,7 @@ import pytest
 
 from simulator.theory.laws import sampled_transform
 from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.sampled_transform import SampledTransform, decay
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
@@ -34,7 +35,8 @@ class ByPanels:
 
     def __init__(self, mu, rate, removal, theta):
         self.case = mu, rate, removal, theta
-        edges = np.linspace(-16.0, 16.0 + (theta + 2) * mu * 1.2, 1500)
+        far = np.linspace(16.0, 16.0 + (theta + 2) * mu * 1.2, 800)
+        edges = np.r_[np.linspace(-16.0, 16.0, 800), far[1:]]
         middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
         x = (middle[:, None] + half[:, None] * NODES).ravel()
         ratio = np.log1p(rate * np.expm1(mu * x - mu**2 / 2))
@@ -81,9 +83,51 @@ def test_the_transform_is_that_of_its_definition(case):
         assert bound < 1e-10
 
 
-def test_nodes_too_far_apart_are_caught():
-    case = (1.0, 0.01, True, 3.0)
-    wrong, bound = off_by(case, 200.0, times=8.0)
+SMALL_LOSSES = [
+    (mu, rate, removal, theta)
+    for (mu, rate, theta), removal in itertools.product(
+        [(5e-5, 3e-6, 1e8), (3e-4, 3e-6, 5e6), (2e-3, 1e-5, 1e5)], [False, True]
+    )
+]
+"""With a tilt that would be far too large at a rate of 1."""
+
+
+@pytest.mark.parametrize("case", SMALL_LOSSES, ids=str)
+def test_few_nodes_serve_small_losses_at_a_large_tilt(case):
+    """Frequencies are in units of the tilted loss's deviation, about mu times the rate."""
+    one, exact = SampledTransform(*case[:3]), ByPanels(*case)
+    assert one.can_be_tilted(case[3])
+    assert not one.can_be_tilted(1e4 * case[3])
+    log, wrong = one.log_value(case[3])
+    assert abs(log - exact.log_value) <= wrong + 1e-13
+    assert wrong < 1e-10
+    unit = 1.0 / (one.mu * one.rate)
+    for omega in (0.3 * unit, 3.0 * unit, 6.0 * unit):
+        wrong, bound = off_by(case, omega)
+        assert wrong <= bound + 1e-13
+        assert bound < 3e-9
+    assert one.nodes_needed(case[3], 6.0 * unit) < 2000
+    variation, least = one.variation(case[3]), exact.median_deviation()
+    assert exact.variation() <= variation <= 1.1 * exact.variation()
+    assert least <= one.mean_deviation(case[3]) <= 2.5 * least
+
+
+@pytest.mark.parametrize("exchanged", [False, True], ids=["add", "remove"])
+def test_many_small_losses_have_their_normal_limit(exchanged):
+    """The third moment, of relative size 1/sqrt(rounds), is below the tolerance here."""
+    sigma, rate, rounds, delta = 20_360.0, 2.865e-6, 238_695, 1.896e-23
+    found = PLD.of([(subsampled_gaussian(sigma, rate, exchanged), rounds)], 1e-6).epsilon(delta)
+    assert found.width <= 1e-6 * found.upper
+    limit = gaussian_epsilon(rate * math.sqrt(rounds * math.expm1(sigma**-2)), delta)
+    assert found.midpoint == pytest.approx(limit, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("case", "omega", "times"),
+    [((1.0, 0.01, True, 3.0), 200.0, 8.0), ((2e-3, 1e-5, True, 1e5), 5e8, 1e3)],
+)
+def test_nodes_too_far_apart_are_caught(case, omega, times):
+    wrong, bound = off_by(case, omega, times)
     assert wrong > 1e3 * bound
 
 

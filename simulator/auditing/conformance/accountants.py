@@ -236,6 +236,7 @@ def _call(
         why=why,
         warned=reply.get("warned", ""),
         seconds=seconds,
+        processor=float(reply.get("processor", math.nan)),
         documented=subject["documented"],
     )
 

@@ -50,6 +50,7 @@ class Judged:
     why : the reason of a failure, or of a question that is not offered.
     warned : the first warning of the library.
     seconds : the time of the call.
+    processor : the processor time of a call that returned a number, in seconds; or NaN.
     """
 
     library: str
@@ -66,6 +67,7 @@ class Judged:
     why: str = ""
     warned: str = ""
     seconds: float = 0.0
+    processor: float = math.nan
     documented: str = ""
 
 

@@ -64,10 +64,12 @@ class Session:
         return {"version": found, "subjects": listed}
 
     def value(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One call of a new accountant."""
+        """One call of a new accountant, and the processor time that it took."""
+        began = time.process_time()
         accountant = self.subjects[request["subject"]].make()
         curve = accountant.epsilon if request["question"] == "epsilon" else accountant.delta
-        return {"value": number(curve(read(request["events"]), request["at"]))}
+        value = number(curve(read(request["events"]), request["at"]))
+        return {"value": value, "processor": time.process_time() - began}
 
     def snippet(self, request: dict[str, Any]) -> dict[str, Any]:
         """The program that makes the same call without this package."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.stages import stage
@@ -22,9 +22,9 @@ from simulator.theory.pld.distribution import compose_laws
 
 Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
-_COARSE, _FINE = 1e-2, (1e-6, 1e-8)
-"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target: a
-coarse one while candidates are narrowed, then fine ones. In between, composing takes no less."""
+_COARSE, _SHOWN, _FINE = 1e-2, 1e-5, (1e-6, 1e-8)
+"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target; the
+ends that are returned have the second, where no finer one is needed."""
 
 _SHARES = (1 / 16, 1 / 4, 1.0)
 """Shares of the recursion's work, tried in turn where the direction is chosen in every round."""
@@ -174,20 +174,48 @@ class _Search:
     any_direction: bool = False
     seen: dict[int, Bracket] = field(default_factory=dict)
     idle: set[tuple[bool, float]] = field(default_factory=set)
+    composed: dict[tuple[Rounds, float], Bracket] = field(default_factory=dict)
+    both_ways: bool = True
 
     def found(self) -> Calibrated:
-        """Find two candidates around the target, narrow them, and certify both."""
-        with stage("narrowing the candidates"):
-            return self._found()
+        """Find two candidates around the target, narrow them, and certify both.
 
-    def _found(self) -> Calibrated:
+        Where the first direction is the worse one at the start, it alone guides the search, and the
+        result is certified in both.
+        """
+        with stage("narrowing the candidates"):
+            if not self.any_direction and self._first_is_worse():
+                guided = replace(self, both_ways=False)
+                good, bad = guided._narrowed()
+                if self._ends(good).upper <= self.epsilon:
+                    return self._answer(good, bad)
+            return self._answer(*replace(self, seen={})._narrowed())
+
+    def _first_is_worse(self) -> bool:
+        try:
+            first, second = self._each_way(self.rounds(self.scale.candidate(self.start)))
+        except NotApplicable:
+            return False
+        return second.upper <= first.lower
+
+    @property
+    def start(self) -> int:
+        """The first candidate of the search."""
+        return self.scale.index(self.scale.start)
+
+    def _narrowed(self) -> tuple[int, int | None]:
+        """Neighbouring candidates, of which one meets the target; None where all meet it."""
         good, bad = self._enclosed()
         if bad is None:
-            return self._answer(good, None)
+            return good, bad
+        before = 2 * abs(good - bad) + 2
         for turn in itertools.count():
-            if abs(good - bad) <= 1:
-                return self._answer(good, bad)
-            middle = (good + bad) // 2 if turn % 3 == 2 else self._between(good, bad)
+            apart = abs(good - bad)
+            if apart <= 1:
+                return good, bad
+            slow = turn % 3 == 0 and 2 * apart > before
+            before = apart if turn % 3 == 0 else before
+            middle = (good + bad) // 2 if slow else self._between(good, bad)
             good, bad = (middle, bad) if self._meets(middle) else (good, middle)
         raise AssertionError
 
@@ -198,7 +226,7 @@ class _Search:
         if scale.candidate(ends[0]) < scale.least:
             ends = (ends[0] + 1, ends[1])
         safest, boldest = ends[::-1] if scale.grows else ends
-        at, last = scale.index(scale.start), None
+        at, last = self.start, None
         meets = self._meets(at)
         goal, step = boldest if meets else safest, 9 * 10 ** max(scale.digits - 1, 0) // 4 + 1
         while at != goal:
@@ -214,17 +242,24 @@ class _Search:
         )
 
     def _between(self, good: int, bad: int) -> int:
-        """The index at which log epsilon, interpolated linearly, equals that of the target."""
-        ends = [self.seen.get(index) for index in (good, bad)]
-        low, high = (
-            math.nan if end is None or not 0.0 < end.midpoint < math.inf else math.log(end.midpoint)
-            for end in ends
-        )
-        if not low < high:
+        """The index at which log epsilon is that of the target, on a line in the log of candidates.
+
+        The line is through the two candidates whose epsilons are the nearest to the target.
+        """
+        aim = math.log(self.epsilon)
+        points = sorted(
+            (abs(math.log(ends.midpoint) - aim), math.log(ends.midpoint), index)
+            for index, ends in self.seen.items()
+            if 0.0 < ends.midpoint < math.inf and self.scale.candidate(index) > 0.0
+        )[:2]
+        if len(points) < 2 or points[0][1] == points[1][1]:
             return (good + bad) // 2
-        share = (math.log(self.epsilon) - low) / (high - low)
-        inside = round(good + share * (bad - good))
+        (_, low, at), (_, high, other) = points
+        start, end = (math.log(self.scale.candidate(index)) for index in (at, other))
+        place = start + (end - start) * (aim - low) / (high - low)
         first, last = sorted((good, bad))
+        low, high = (math.log(self.scale.candidate(index)) for index in (first + 1, last))
+        inside = self.scale.index(math.exp(min(max(place, low), high)))
         return min(max(inside, first + 1), last - 1)
 
     def _answer(self, good: int, bad: int | None) -> Calibrated:
@@ -276,10 +311,11 @@ class _Search:
         if self.any_direction and any(law.reversed() != law for law, _ in laws):
             yield self._any_way(laws, final)
             return
-        fine = final and (True, _FINE[0]) not in self.idle
-        one = self._one_way(laws, True, _FINE if fine else (_COARSE, *_FINE))
+        fine = final and (True, _SHOWN) not in self.idle
+        one = self._one_way(laws, True, (_SHOWN, *_FINE) if fine else (_COARSE, _SHOWN, *_FINE))
         yield one
-        yield self._one_way(laws, False, (_COARSE, *_FINE), seen=one.lower)
+        if final or self.both_ways:
+            yield self._one_way(laws, False, (_COARSE, _SHOWN, *_FINE), seen=one.lower)
 
     def _any_way(self, laws: Rounds, final: bool) -> Bracket:
         """Ends of epsilon where the direction is chosen in every round."""
@@ -306,13 +342,19 @@ class _Search:
             if (exchanged, tolerance) in self.idle:
                 continue
             before = found.width
-            found = found.meet(compose_laws(laws, tolerance).epsilon(self.delta))
+            key = (tuple(laws), tolerance)
+            if key not in self.composed:
+                self.composed[key] = compose_laws(laws, tolerance).epsilon(self.delta)
+            found = found.meet(self.composed[key])
             away = max(found.lower - self.epsilon, self.epsilon - found.upper)
             if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _FINE[0]):
                 break
             if found.upper <= seen:
                 break
             if found.width > _NARROWED * before:
-                self.idle.update((exchanged, each) for each in tolerances if each <= tolerance)
-                break
+                # a coarse one may narrow nothing where a fine one does
+                finer = tolerances if tolerance <= _FINE[0] else (tolerance,)
+                self.idle.update((exchanged, each) for each in finer if each <= tolerance)
+                if tolerance <= _FINE[0]:
+                    break
         return found

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.parameters import positive
+
+_rule = cache(np.polynomial.legendre.leggauss)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class LaplaceLaw(PrivacyLossLaw):
     def points(self) -> tuple[Floats, Floats]:
         # Panels of Gauss-Legendre over the density exp((l - epsilon)/2)/4.
         edges = np.linspace(-self.epsilon, self.epsilon, int(min(8 + self.epsilon, 512)) + 1)
-        nodes, weights = np.polynomial.legendre.leggauss(16)
+        nodes, weights = _rule(16)
         half = np.diff(edges)[:, None] / 2
         losses = (edges[:-1, None] + half * (nodes + 1)).ravel()
         logs = (losses - self.epsilon) / 2 + np.log(half * weights / 4).ravel()
@@ -68,7 +71,7 @@ class LaplaceLaw(PrivacyLossLaw):
     def _moment(self, power: int, centre: float) -> float:
         # With l = epsilon - 2u the density is exp(-u)/2 on [0, epsilon]. All terms have one sign
         # for a small epsilon, where the closed form cancels.
-        nodes, weights = np.polynomial.legendre.leggauss(60)
+        nodes, weights = _rule(60)
         reach = min(self.epsilon, 60.0)
         u = reach * (nodes + 1) / 2
         inner = reach / 2 * weights @ (np.exp(-u) / 2 * (self.epsilon - 2 * u - centre) ** power)

@@ -11,7 +11,11 @@ is M(z) of removing a record at p = 1 + z and of adding one at p = -z. Re p is a
 and B = 1 - q + q exp(mu x - mu^2/2) there, and B0 the same at Re x: abs(arg B) <= abs(v), and B0
 cos(v/2) <= abs(B) <= B0. So with abs(Im x) <= a the integral of the modulus is at most F(Re p)
 exp(a^2/2 + abs(Im p) mu a) cos(mu a/2)^min(Re p, 0), and the rule with spacing h is off by twice
-that over exp(2 pi a/h) - 1 (Trefethen and Weideman 2014, Theorem 5.1).
+that over exp(2 pi a/h) - 1 (Trefethen and Weideman 2014, Theorem 5.1). Where r, the posterior
+probability below, is at most rho <= 1/2, B/B0 = 1 - r + r exp(i v), so abs(arg B) <= rho abs(v) and
+abs(B/B0)^2 >= 1 - 2 rho (1 - rho) (1 - cos v). r rises in x: that is up to some X, beyond which the
+bounds above hold, and exp(Re p m - x^2/2) is at most its value at X with mu x for m, if that falls.
+A low rate takes few nodes by it.
 
 *The decay.* In the variable m the integrand's density is g = phi exp(Re p m)/(mu r), where r is the
 posterior probability q exp(mu x - mu^2/2 - m). By parts, abs(F(p)) <= TV(g)/abs(Im p). The slope of
@@ -38,12 +42,19 @@ _DIGITS = 43.0
 """The rule, and each end that it leaves out, is off by about exp(-43) of F(Re p)."""
 _LEFT_OUT = 8 * math.exp(-_DIGITS)
 _STEP_BITS = 20
-_STRIPS = np.linspace(0.02, 0.98, 49)
+_STRIPS, _NARROW = np.linspace(0.02, 0.98, 49), np.geomspace(1.0, 60.0, 40)
+"""Half widths of the strip, as shares of the widest, and by themselves."""
+_SHARES = (2.0, 8.0, 64.0, 1e3, 1e4, 1e5)
+"""Posteriors rho, as multiples of the rate."""
 _CELLS = 1024
 """Cells in which a density is bounded by its ends and its slope."""
 _ROOM = 1 + 1e-9
 _STEEPEST = 1e3
-"""Largest mu (1 + theta): exponents are below a million, so their rounding is within the room."""
+"""Up to this mu (1 + theta) exponents are below a million: their rounding is within the room."""
+_SHARE_OF_ROOM = 0.1
+"""Share of the room that exponents may be rounded by, at a larger one."""
+_FAR, _MARKS = 100.0, 512
+"""An end beyond the first is drawn nearer, to one of so many points."""
 _DOUBLINGS = 4.0 ** np.arange(12)
 _LOG_ROOT = math.log(2 * math.pi) / 2
 
@@ -64,8 +75,20 @@ class SampledTransform:
         return cls(law.base.mu, law.rate, law.exchanged) if 0.0 < law.rate < 1.0 else None
 
     def can_be_tilted(self, theta: float) -> bool:
-        """Whether exponents are rounded by less than this module's margins."""
-        return self.mu * (1.0 + theta) <= _STEEPEST
+        """Whether exponents are rounded by less than this module's margins.
+
+        At a low rate they are small at larger tilts too: what counts is the share of the record.
+        """
+        if self.mu * (1.0 + theta) <= _STEEPEST:
+            return True
+        power = self.power(theta)
+        x = np.array(self._ends(power))
+        w, m, r = self._at(x)  # abs(m) and r are largest at the ends
+        rounding = abs(power) * self._loss_error(w, m, r) + 2 * UNIT * (np.abs(power * m) + x**2)
+        return bool(rounding.max() <= _SHARE_OF_ROOM * (_ROOM - 1))
+
+    def _loss_error(self, w: Floats, m: Floats, r: Floats) -> Floats:
+        return np.asarray(8 * UNIT * (np.abs(m) + r * (4 + np.abs(w) + self._size)))
 
     @property
     def largest_tilt(self) -> float:
@@ -104,7 +127,7 @@ class SampledTransform:
         total = float(masses.sum())
         kept = masses > math.exp(-_DIGITS) / x.size * total
         weights, m, r, x = masses[kept] / total, m[kept], r[kept], x[kept]
-        error = 8 * UNIT * (np.abs(m) + r * (4 + np.abs(w[kept]) + self._size))
+        error = self._loss_error(w[kept], m, r)
         each = abs(power) * (error + 2 * UNIT * np.abs(m)) + 2 * UNIT * x**2
         wrong = float((weights * each).sum()) + (masses.size + 16) * UNIT + 4 * _LEFT_OUT
         log_total = top + math.log(total) + math.log(h) - _LOG_ROOT
@@ -137,8 +160,14 @@ class SampledTransform:
     def variation(self, theta: float) -> float:
         """Upper bound on TV(g)/F(Re p), by which abs(M(z)/M(theta)) <= TV/Im z."""
         power = self.power(theta)
-        ends = -self.mu, power * self.mu  # g rises before both and falls after both
-        x = np.linspace(min(ends), max(ends), _CELLS + 1)
+        low, high = sorted((-self.mu, power * self.mu))  # g rises before both, falls after both
+        left, right = self._ends(power)  # there is little of g outside
+        left, right = max(low, left), min(high, right)
+        x = np.r_[
+            -np.geomspace(-low, -left, _MARKS)[:-1] if low < left else (),
+            np.linspace(left, right, _CELLS + 1),
+            np.geomspace(right, high, _MARKS)[1:] if right < high else (),
+        ]
         w, m, r = self._at(x)
         logs = (power + 1) * m - x**2 / 2 - w - math.log(self.rate * self.mu) - _LOG_ROOT
         g = np.exp(np.minimum(logs - self.log_value(theta)[0], 600.0))
@@ -159,9 +188,22 @@ class SampledTransform:
         return self.mu**2 - math.log(self.rate)
 
     def _spacing(self, power: float, omega: float) -> float:
-        a = _STRIPS * (math.pi / self.mu)
-        need = _DIGITS + a**2 / 2 + omega * self.mu * a
-        need -= max(-power, 0.0) * np.log(np.cos(self.mu * a / 2))
+        widest = math.pi / self.mu
+        a = np.r_[_STRIPS * widest, _NARROW[: np.searchsorted(_NARROW, _STRIPS[-1] * widest)]]
+        up, down, turned = max(power, 0.0) * self.mu, max(-power, 0.0), omega * self.mu * a
+        anywhere = a**2 / 2 + turned - down * np.log(np.cos(self.mu * a / 2))
+        need = anywhere
+        for rho in self.rate * np.array(_SHARES):
+            if rho > 0.5:
+                break
+            odds = rho * (1 - self.rate) / (self.rate * (1 - rho))
+            x = math.log(odds) / self.mu + self.mu / 2
+            if x >= up + 1:  # beyond x the integral is at most exp(up x - x^2/2)
+                modulus = np.log1p(-2 * rho * (1 - rho) * (1 - np.cos(self.mu * a)))
+                near = a**2 / 2 + rho * turned - down / 2 * modulus
+                beyond = anywhere + up * x - x**2 / 2
+                need = np.minimum(need, np.maximum(near, beyond) + 0.75)  # ln 2 is less
+        need = _DIGITS + need
         h = 2 * math.pi / float((need / a).min())
         mantissa, exponent = math.frexp(h)
         return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
@@ -174,8 +216,15 @@ class SampledTransform:
             return -left, max(math.sqrt(2 * _DIGITS), self.mu / 2)
         # exp(power m) <= exp(power w) where w >= 0; and F >= rate^power of the mean of that.
         above = min(self.mu**2 * power * (power - 1) / 2, -power * math.log(self.rate))
-        right = power * self.mu + math.sqrt(2 * (_DIGITS + max(above, 0.0)))
-        return -left, max(right, self.mu / 2)
+        right = max(power * self.mu + math.sqrt(2 * (_DIGITS + max(above, 0.0))), self.mu / 2)
+        if right <= _FAR:
+            return -left, right
+        # m rises: in each cell exp(power m - x^2/2) is at most its factors at the two ends
+        x = np.geomspace(left, right, _MARKS)
+        _, m, _ = self._at(x)
+        most = power * m[1:] * _ROOM - x[:-1] ** 2 / 2
+        some = np.flatnonzero(most > -_DIGITS - 3.0 - 2 * math.log(right))
+        return -left, float(x[some[-1] + 1]) if some.size else left
 
 
 def decay(variation: float, omega: float) -> float:

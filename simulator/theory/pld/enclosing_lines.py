@@ -24,14 +24,12 @@ import numpy as np
 
 from simulator.foundations.roots import crossing
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.laws.finite import FiniteLaw, merge_losses
-from simulator.theory.laws.gaussian import GaussianLaw
-from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.line_nodes import Atoms, enclosing_atoms
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.outward import above, below
 from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.few_points import CLOSED, Range, points_within
 from simulator.theory.pld.node_line import ClosedTransform, LineTransform, NodeLine, make_tail
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.smoothed_tail import (
@@ -49,8 +47,6 @@ _TAIL_SHARE, _LEAST_TAIL = 0.05, 1e-290
 """Share of the tolerance for losses put at infinity, and their least mass."""
 _RANGES = 3
 """Ranges of a jump."""
-_FEW_POINTS = 512
-"""Points of a law in a plan."""
 _COARSE_THETAS, _FINE = np.logspace(-9, 18, 163), 61
 _FIRST_CELLS, _MOST_CELLS = 256, 1 << 15
 _CELLS_SHARE = 0.2
@@ -61,9 +57,6 @@ _MOST_ATOMS = 1 << 13
 """Most losses of a finite law that is not gathered in cells."""
 _CLOSE = 1e-2
 """Most weight of a law's tails, in all rounds, for its exact transform to be used."""
-
-Range = tuple[float, float]
-_CLOSED = (GaussianLaw, LaplaceLaw)
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ class JumpTerm:
         """The same by few points, for estimates."""
         return CountedLaws(
             tuple(
-                (_few_points(law, inside, self.is_whole), n)
+                (points_within(law, inside, self.is_whole), n)
                 for law, n, inside in _some(self.rounds)
             )
         )
@@ -168,7 +161,7 @@ class Plan:
 
 def _reach(law: PrivacyLossLaw, tail_mass: float) -> Range:
     """The losses with at most that mass on either side, both ends included."""
-    if isinstance(law, _CLOSED):
+    if isinstance(law, CLOSED):
         return -math.inf, math.inf
     low, high = loss_range(law, tail_mass, inside=True)
     return below(low), above(high)
@@ -186,7 +179,7 @@ def _with_jumps(
     bulk, jumps, total, rest = [], [], 0.0, 0.0
     for law, n, (low, high) in wholes:
         cuts = [high]
-        if not isinstance(law, _CLOSED):
+        if not isinstance(law, CLOSED):
             cuts = [loss_range(law, float(mass), inside=True)[1] for mass in masses]
             cuts = [max(min(cut, high), low) for cut in cuts]
         bulk.append((law, n, (low, cuts[0])))
@@ -226,33 +219,6 @@ def _mass_outside(law: PrivacyLossLaw, inside: Range) -> float:
 def _any_of(masses: list[tuple[float, int]]) -> float:
     """Probability of any of independent events."""
     return -math.expm1(math.fsum(n * math.log1p(-min(p, 1 - 1e-16)) for p, n in masses))
-
-
-def _few_points(law: PrivacyLossLaw, inside: Range, whole: bool) -> FiniteLaw:
-    """Points of a law within a range; of a part of a continuous law, the middles of its cells."""
-    losses, logs = law.points
-    if not (whole or law.is_discrete or isinstance(law, _CLOSED)):
-        ends = np.r_[inside, losses]
-        edges = np.unique(np.clip(ends, *inside))
-        finer = -(-_FEW_POINTS // edges.size)
-        parts = np.arange(finer) / finer
-        inner = (edges[:-1, None] + np.diff(edges)[:, None] * parts).ravel()
-        edges = np.unique(np.append(inner, edges[-1]))
-        masses = law.continuous_masses(edges)[0]
-        losses, logs = (edges[:-1] + edges[1:])[masses > 0] / 2, np.log(masses[masses > 0])
-        losses, logs = np.r_[losses, law.atom_losses], np.r_[logs, law.atom_log_masses]
-    here = (losses > inside[0]) & (losses <= inside[1])
-    losses, logs = merge_losses(losses[here], logs[here], within=0.0)
-    if losses.size > 2 * _FEW_POINTS:
-        starts = np.unique(np.linspace(0, losses.size, _FEW_POINTS, endpoint=False).astype(int))
-        masses = np.exp(logs - logs.max())
-        totals = np.add.reduceat(masses, starts)
-        means = np.add.reduceat(masses * losses, starts) / np.maximum(totals, 1e-300)
-        kept = totals > 0.0
-        losses, logs = merge_losses(means[kept], np.log(totals[kept]) + logs.max(), within=0.0)
-    if not losses.size:
-        losses, logs = np.array([inside[1]]), np.array([-690.0])
-    return FiniteLaw(losses, logs)
 
 
 @dataclass(frozen=True)
@@ -376,7 +342,7 @@ def _enclosing(
     exact: bool,
 ) -> tuple[LineTransform, LineTransform]:
     """Transforms of a lower and of an upper law of the losses inside."""
-    if isinstance(law, _CLOSED):
+    if isinstance(law, CLOSED):
         closed = ClosedTransform(law)
         return closed, closed
     if law.is_discrete and law.atom_losses.size <= _MOST_ATOMS:

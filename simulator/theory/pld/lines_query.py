@@ -18,16 +18,17 @@ import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
-from simulator.theory.laws.subsampled import PoissonSubsampledLaw
+from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
+from simulator.theory.pld.few_points import few_points
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.sampled_line import sampled_tail
 from simulator.theory.pld.smoothed_tail import SmoothedTail, log_chernoff_constant
 from simulator.theory.pld.tail import TINY
 from simulator.theory.pld.tail_inverse import invert, lower_end, upper_end
 
-_THETAS = np.logspace(-6, 5, 166)
+_THETAS = np.logspace(-6, 12, 271)
 _ATTEMPTS = 10
 _RUNG = 2.5 * math.log(10.0)
 """Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
@@ -267,7 +268,7 @@ class LinesQuery:
 
     def _sampled(self, log_delta: float, epsilon: float | None, share: float) -> Anchor | None:
         """The line of sampled Gaussians without smoothing, whose transform their own laws have."""
-        if not all(isinstance(law, PoissonSubsampledLaw) for law, _ in self.parts.items):
+        if any(SampledTransform.of(law) is None for law, _ in self.parts.items):
             return None
 
         def sought(table: Saddles) -> float:
@@ -285,7 +286,7 @@ class LinesQuery:
             at = int(np.searchsorted(saddles.theta, saddles.theta_at(sought(saddles))))
             low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
             thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
-            saddles = Saddles.of(self.parts.representatives, thetas=thetas)
+            saddles = Saddles.of(self._few, thetas=thetas)
         return saddles
 
     @cached_property
@@ -294,4 +295,11 @@ class LinesQuery:
 
     @cached_property
     def _saddles(self) -> Saddles:
-        return Saddles.of(self.parts.representatives, thetas=_THETAS)
+        return Saddles.of(self._few, thetas=_THETAS)
+
+    @cached_property
+    def _few(self) -> CountedLaws:
+        """Few laws of few points, for estimates."""
+        return CountedLaws(
+            tuple((few_points(law), count) for law, count in self.parts.representatives.items)
+        )
