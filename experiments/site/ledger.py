@@ -23,11 +23,12 @@ def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -
     folder = source / "ledger"
     folder.mkdir(parents=True)
     results = committed()
-    for claim in all_claims():
+    listed = all_claims()
+    for before, claim, after in zip([None, *listed], listed, [*listed[1:], None]):
         turned = sweeps.get(claim.id, [])
         for sweep in turned:
             shutil.copy(pictures / picture_name(claim.id, sweep), folder)
-        text = page(claim, results[claim.id], turned)
+        text = page(claim, results[claim.id], turned, (before, after))
         (folder / f"{claim.id}.md").write_text(text, encoding="utf-8")
     for source_key, claims in groupby(all_claims(), key=lambda claim: claim.source.key):
         text = source_page(list(claims), results)
@@ -47,8 +48,13 @@ def fault(result: Mapping[str, Any]) -> str:
     return result.get("fault") or ""
 
 
-def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> str:
-    """The page of one claim."""
+def page(
+    claim: Claim,
+    result: Mapping[str, Any],
+    turned: Sequence[Sweep],
+    beside: tuple[Claim | None, Claim | None] = (None, None),
+) -> str:
+    """The page of one claim; ``beside`` are the claims before and after it in the ledger."""
     complaint = claim.expected.is_complaint
     rows = [
         ("Verdict", badge(result)),
@@ -60,7 +66,13 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
         ("Note", plain(result["note"])),
     ]
     table = "\n".join(f"| {name} | {text} |" for name, text in rows if text)
-    return f"""# {claim.id}
+    return f"""---
+orphan: true
+---
+
+# {claim.id}
+
+{ways(claim, beside)}
 
 {plain(claim.source.cite)}, {plain(claim.place)}:
 
@@ -84,6 +96,20 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
 
 `{claim.function.__module__.replace(".", "/")}.py`
 """
+
+
+def ways(claim: Claim, beside: tuple[Claim | None, Claim | None]) -> str:
+    """Links to the page of the source and to the claims beside this one.
+
+    The pages of claims are in no table of contents: Sphinx would write all of it on every page.
+    """
+    before, after = (each and f"[{each.id}]({each.id}.md)" for each in beside)
+    source = f"[{plain(claim.source.cite)}](source-{claim.source.key}.md)"
+    return " · ".join(
+        [f"all claims of {source}"]
+        + ([f"before: {before}"] if before else [])
+        + ([f"next: {after}"] if after else [])
+    )
 
 
 def measured(result: Mapping[str, Any]) -> str:
@@ -174,14 +200,7 @@ def example(claim: Claim) -> tuple[str, Any]:
 
 def source_page(claims: Sequence[Claim], results: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of one source: its claims, as they stand there."""
-    tree = "\n".join(claim.id for claim in claims)
     return f"""# {plain(claims[0].source.cite)}
-
-```{{toctree}}
-:hidden:
-
-{tree}
-```
 
 {table(claims, results)}
 """
