@@ -45,7 +45,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test lowest newest nightly mutants check claims bench coverage suite faults worst \
+.PHONY: help install plots quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
         filters filter-trial conform auditors pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
@@ -169,6 +169,9 @@ check: $(READY)   ## hold the bounds against every adversary of the library
 
 claims: $(READY)   ## check every claim of the sources, into results/claims.md and .json
 	$(BIN)/python -m experiments.ledger
+
+knobs: $(READY)   ## play the claims at other values of their knobs, where something has changed, into results/knobs.json
+	@$(BIN)/python -m experiments.site.played
 
 bench: $(PEERS)/.ready   ## measure speed and accuracy beside other libraries, into results/benchmarks.json
 	$(PEERS)/bin/python -m experiments.benchmarks

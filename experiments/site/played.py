@@ -69,9 +69,11 @@ def play(name: str) -> Played:
     called: set[str] = set()
     claims = groups()[name]
     sweeps = {claim.id: turned(claim, called) for claim in claims}
-    own = (Path(file) for file in called | {knobs.__file__})
+    own = {stages.ROOT / "simulator", stages.ROOT / "experiments"}
     uses = sorted(
-        path.relative_to(stages.ROOT).as_posix() for path in own if stages.ROOT in path.parents
+        path.relative_to(stages.ROOT).as_posix()
+        for path in map(Path, called | {knobs.__file__})
+        if own & set(path.parents)
     )
     checks = {claim.id: digest_of_check(claim) for claim in claims}
     return Played(tuple(uses), digest_of(uses), checks, sweeps)
@@ -86,10 +88,11 @@ def play_all(path: Path = PATH, jobs: int = 2) -> dict[str, Played]:
         if name in found and found[name].is_of_this_code and not faults(claims, found[name])
     }
     missing = [name for name in wanted if name not in current]
+    total, count = sum(len(wanted[name]) for name in missing), 0
     # a process for each group: what another has cached would hide what is called
     with (
         ProcessPoolExecutor(jobs, get_context("spawn"), max_tasks_per_child=1) as pool,
-        stage("the knobs of the claims", sum(len(wanted[name]) for name in missing)) as advance,
+        stage("the knobs of the claims", total) as advance,
     ):
         running = {pool.submit(play, name): name for name in missing}
         for done in as_completed(running):
@@ -97,6 +100,9 @@ def play_all(path: Path = PATH, jobs: int = 2) -> dict[str, Played]:
             current[name] = done.result()
             write(current, path)
             advance(len(wanted[name]))
+            count += len(wanted[name])
+            if not sys.stderr.isatty():
+                print(f"played      {count} of {total} claims", file=sys.stderr)
     write(current, path)
     return current
 

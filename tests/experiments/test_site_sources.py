@@ -152,13 +152,19 @@ def test_the_tutorials_programs_print_what_it_says(tmp_path, capsys):
 
 def test_what_the_pages_say_of_their_programs_is_so(tmp_path, capsys):
     found = {}
-    for name in ("filter", "bound"):
+    for name in ("filter", "bound", "auditors"):
         page = (PAGES / "howto" / f"{name}.md").read_text(encoding="utf-8")
         path = tmp_path / f"{name}.py"
         path.write_text(re.search(r"```python\n(.*?)```", page, re.S)[1], encoding="utf-8")
         found[name] = runpy.run_path(str(path), run_name="__main__")
     assert found["filter"]["found"].delta.lower > 0.3
-    words = map(str.split, capsys.readouterr().out.splitlines())
+    printed = capsys.readouterr().out
+    tried = {(line[:15].strip(), line[16:36].strip()): line for line in printed.splitlines()}
+    for noise in ("Laplace", "Gaussian", "randomized response"):
+        false = "false too often" in tried["with_shares", noise]
+        assert false == (noise != "Gaussian"), noise
+        assert "kept" in tried["with_intervals", noise], noise
+    words = map(str.split, printed.splitlines())
     rows = [row for row in words if row[-1] in ("refuted", "false")]
     assert [(row[0], row[-1]) for row in rows] == [
         ("10", "refuted"), ("100", "refuted"), ("1000", "false"), ("10000", "false")
