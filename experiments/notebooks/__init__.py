@@ -1,1 +1,1 @@
-"""Seven notebooks, each a class of twenty minutes; :mod:`experiments.notebooks.running` runs them."""
+"""Seven classes of twenty minutes, a notebook each; :mod:`experiments.notebooks.running` runs them."""
