@@ -1,1 +1,1 @@
-"""Seven classes of twenty minutes, a notebook each; :mod:`experiments.notebooks.running` runs them."""
+"""Seven classes, a notebook each; :mod:`experiments.notebooks.running` runs them."""

@@ -68,9 +68,8 @@ def save(sweep: Sweep, path: Path) -> None:
 
 def draw(sweep: Sweep) -> Figure:
     """The slack or the verdict as the knob is turned."""
-    with paper_figure(height=2.6) as (figure, axes):
-        # margins that fit all: there are hundreds of pictures, and to fit each takes longest
-        figure.set_layout_engine("none")
+    # margins that fit all: there are hundreds of pictures, and to fit each takes longest
+    with paper_figure(height=2.6, fitted=False) as (figure, axes):
         axes.set_position((0.24, 0.18, 0.72, 0.76))
         draw_sweep(axes, sweep)
     return figure
