@@ -7,6 +7,7 @@ and a digest of them: only what has changed is played again.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
 import json
@@ -31,6 +32,7 @@ from simulator.runner.store.provenance import provenance
 from simulator.teaching.claims import Claim, all_claims
 
 PATH = stages.RESULTS / "knobs.json"
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -181,15 +183,25 @@ def digest_of_check(claim: Claim) -> str:
 
 
 def digest_of(files: Iterable[str]) -> str:
-    """A digest of files of this project, and of their names; a file may be missing."""
+    """A digest of the code in files of this project, and of their names; one may be missing."""
     whole = "".join(f"{name} {digest_of_file(name)}\n" for name in files)
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 @cache
 def digest_of_file(name: str) -> str:
+    """A digest of a file's code, without comments and docstrings; "" where there is no file."""
     path = stages.ROOT / name
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    return digest_of_code(path.read_text(encoding="utf-8")) if path.is_file() else ""
+
+
+def digest_of_code(source: str) -> str:
+    """A digest of Python code without its comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
 
 
 def main() -> int:

@@ -151,6 +151,11 @@ class BoundOnComposition:
         """The delta at an epsilon >= 0 (infinity allowed), or Brackets at several.
 
         Raises InvalidInput otherwise.
+
+        >>> from simulator.theory import Composition, bound
+        >>> advanced = bound("advanced").on(Composition.repeat("pure:0.1", 100))
+        >>> print(advanced.delta(6.0))
+        at most 4.8197379e-06
         """
         return brackets_at("epsilon", epsilon, self._delta, "delta of epsilon")
 
@@ -175,6 +180,11 @@ class BoundOnComposition:
 
         Raises InvalidInput for any other delta and for one in (0, 1e-300), and NotApplicable where
         no epsilon is enough or where the rounds' own deltas leave less than 1e-300.
+
+        >>> from simulator.theory import Composition, bound
+        >>> advanced = bound("advanced").on(Composition.repeat("pure:0.1", 100))
+        >>> print(advanced.epsilon(1e-6))
+        at most 6.308231
         """
         return brackets_at("delta", delta, self._epsilon, "epsilon of delta")
 
