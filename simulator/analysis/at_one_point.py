@@ -1,10 +1,13 @@
-"""The estimates of a result at one point: plain samples, weighted ones, and infinite losses."""
+"""The estimates of a result at one point: plain samples, weighted ones, and infinite losses.
+
+``result`` is a :class:`~simulator.analysis.result.Result`, whose methods call these functions.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulator.analysis import ceilings, estimation
 from simulator.analysis.estimation.weight_bounds import delta_log_bound, tail_log_bound
@@ -15,10 +18,9 @@ from simulator.foundations.validation import experiment_number, finite, open_pro
 
 if TYPE_CHECKING:
     from simulator.analysis.estimation import Estimate
-    from simulator.analysis.result import Result
 
 
-def tail_at(result: Result, threshold: float, experiment: int, confidence: float) -> Estimate:
+def tail_at(result: Any, threshold: float, experiment: int, confidence: float) -> Estimate:
     """The tail at one threshold; see ``Result.tail``."""
     threshold, experiment = point("threshold", threshold), experiment_number(experiment)
     open_probability("confidence", confidence)
@@ -36,7 +38,7 @@ def tail_at(result: Result, threshold: float, experiment: int, confidence: float
     return result.with_leaks(found, experiment)
 
 
-def delta_at(result: Result, epsilon: float, experiment: int, confidence: float) -> Estimate:
+def delta_at(result: Any, epsilon: float, experiment: int, confidence: float) -> Estimate:
     """The hockey-stick divergence at one epsilon; see ``Result.delta``."""
     epsilon, experiment = point("epsilon", epsilon), experiment_number(experiment)
     open_probability("confidence", confidence)
@@ -53,7 +55,7 @@ def delta_at(result: Result, epsilon: float, experiment: int, confidence: float)
     return result.with_leaks(found, experiment)
 
 
-def epsilon_at(result: Result, delta: float, experiment: int, confidence: float) -> Estimate:
+def epsilon_at(result: Any, delta: float, experiment: int, confidence: float) -> Estimate:
     """The least epsilon at one delta; see ``Result.epsilon``."""
     delta, experiment = finite("delta", delta), experiment_number(experiment)
     open_probability("confidence", confidence)
