@@ -45,7 +45,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test lowest newest nightly mutants check claims bench coverage suite faults worst \
+.PHONY: help install plots quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
         filters filter-trial conform accountants auditors pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
@@ -157,9 +157,10 @@ newest: $(READY) $(NEWEST:%=%/.ready)   ## the quick tests on each newer Python 
 	  $$each/bin/python -c 'import sys, numpy, scipy; print(sys.version.split()[0], numpy.__version__, scipy.__version__)'; \
 	  $$each/bin/python -m pytest $(PARALLEL) $$($(BIN)/python -m tests.helpers.quick); done
 
-nightly: $(READY)   ## before a release: the slow tests, and hypothesis's properties on a hundred times as many new examples
+nightly: $(READY)   ## before a release: the slow tests, hypothesis's properties on a hundred times as many new examples, and the site
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly
 	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not nightly" --hypothesis-profile nightly
+	$(MAKE) site-check
 
 mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some five minutes)
 	$(BIN)/python -m tests.helpers.mutations
@@ -169,6 +170,9 @@ check: $(READY)   ## hold the bounds against every adversary of the library
 
 claims: $(READY)   ## check every claim of the sources, into results/claims.md and .json
 	$(BIN)/python -m experiments.ledger
+
+knobs: $(READY)   ## play the claims at other values of their knobs, where something has changed, into results/knobs.json
+	@$(BIN)/python -m experiments.site.played
 
 bench: $(PEERS)/.ready   ## measure speed and accuracy beside other libraries, into results/benchmarks.json
 	$(PEERS)/bin/python -m experiments.benchmarks
@@ -215,7 +219,7 @@ truths: $(READY)   ## answer some 2,000 compositions and 200 games with certifie
 notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep their outputs
 	$(SITE)/bin/python -m experiments.notebooks
 
-site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html: classes, how-to, ledger, gallery, reference
+site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html, in some two minutes: classes, how-to, ledger, gallery, reference
 	@$(SITE)/bin/python -m experiments.site
 
 site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; the page of a study; and every number of the notebooks

@@ -33,6 +33,29 @@ SLOW = {
 """Examples of more than a second, which run nightly."""
 
 
+HELD = {
+    "simulator.Result": [
+        "delta", "delta_band", "difference", "epsilon", "mean", "moment_band", "tail", "tail_band",
+        "trade_off", "variance",
+    ],
+    "simulator.theory.events.Account": ["compare", "composition", "delta", "epsilon", "then"],
+    "simulator.theory.BoundOnComposition": ["delta", "epsilon"],
+    "simulator.theory.Bracket": ["largest", "meet"],
+    "simulator.theory.Composition": ["of", "repeat", "total"],
+    "simulator.theory.Guarantee": ["admits", "hockey_stick", "implies", "renyi"],
+    "simulator.worst.Policy": ["law", "save"],
+}  # fmt: skip
+"""The methods of results that a user holds most: each has an example of its own."""
+
+
+def methods():
+    """(name, function) of every method of HELD."""
+    for name, listed in HELD.items():
+        room, _, kind = name.rpartition(".")
+        held = getattr(importlib.import_module(room), kind)
+        yield from ((f"{name}.{each}", getattr(held, each)) for each in listed)
+
+
 def described(rooms):
     """(room and name, object) of every public function and class but errors, each once."""
     found = {}
@@ -70,7 +93,9 @@ def examples_of(slow):
 
 @pytest.mark.usefixtures("few_draws")
 def test_examples_print_what_they_say():
-    assert "".join(map(differences, examples_of(slow=False))) == ""
+    examples = [example_of(*each) for each in methods()]
+    assert None not in examples  # each method of HELD has one
+    assert "".join(map(differences, [*examples_of(slow=False), *examples])) == ""
 
 
 @pytest.mark.nightly
@@ -89,7 +114,7 @@ def test_every_public_name_has_an_example():
 
 def test_no_example_is_skipped_or_shows_floats_to_the_last_digit():
     long = re.compile(r"\d\.\d{10,}")
-    for name, public in described(ROOMS):
+    for name, public in [*described(ROOMS), *methods()]:
         for each in getattr(example_of(name, public), "examples", ()):
             assert doctest.SKIP not in each.options, name
             assert not long.search(each.want), name

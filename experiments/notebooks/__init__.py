@@ -1,1 +1,1 @@
-"""Six notebooks, each a class of twenty minutes; :mod:`experiments.notebooks.running` runs them."""
+"""Seven classes, a notebook each; :mod:`experiments.notebooks.running` runs them."""

@@ -1,4 +1,4 @@
-"""``make site``: lay the sources out, turn the claims' knobs, and build the pages."""
+"""``make site``: lay the sources out, and build the pages. Nothing is played."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from experiments import stages
+from experiments.site import played
 from experiments.site.assemble import HERE, assemble
-from experiments.site.knobs import turned_all
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.runner.progress import on_a_terminal
 
@@ -29,14 +29,14 @@ def build(folder: Path = BUILD) -> Path:
         raise InvalidInput(f"{missing.name} is missing; run: pip install '.[site]'") from None
     if not MATHJAX.exists():
         raise InvalidInput(f"no {MATHJAX}, which renders formulas; run: make site")
-    print("site        the knobs of the claims are turned, some minutes at first", file=sys.stderr)
+    print("site        the pages are laid out, and their pictures drawn", file=sys.stderr)
     with on_a_terminal():
-        sweeps = turned_all(folder)
-    print("site        the pages are laid out", file=sys.stderr)
-    source = assemble(folder, sweeps, MATHJAX)
-    print("site        Sphinx builds the pages, a minute or two", file=sys.stderr)
+        source = assemble(folder, played.load(), MATHJAX)
+    print("site        Sphinx reads and writes the pages, a minute or two", file=sys.stderr)
+    # on a terminal Sphinx shows how far it is
     command = [
-        sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet",
+        sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going",
+        *([] if sys.stderr.isatty() else ["--quiet"]),
         "--write-all", "--define", f"html_extra_path={folder / 'extra'}", "--jobs", "2",
         "--conf-dir", str(HERE), "--doctree-dir", str(folder / "doctrees"),
         str(source), str(folder / "html"),

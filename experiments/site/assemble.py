@@ -5,11 +5,11 @@ from __future__ import annotations
 import filecmp
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from experiments.site import claim_pictures, gallery, ledger, reference
-from experiments.site.knobs import Sweep
+from experiments.site.played import Played
 
 HERE = Path(__file__).parent
 PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)+results/figures/(\w+)\.\w+\)")
@@ -18,12 +18,12 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./){4}[^)]*\)")
 NOTEBOOKS = HERE.parent / "notebooks"
 
 
-def assemble(folder: Path, sweeps: Mapping[str, Sequence[Sweep]], mathjax: Path) -> Path:
+def assemble(folder: Path, played: Mapping[str, Played], mathjax: Path) -> Path:
     """Write every source into ``folder/source``, and return it.
 
     A file that comes out the same is left as it was, so that only changed pages are built again.
-    ``sweeps`` are the numbers of the claims' pictures by id; ``mathjax`` is the file of scripts
-    that renders formulas.
+    ``played`` has the numbers of the claims' pictures; ``mathjax`` is the file of scripts that
+    renders formulas.
     """
     made, source = folder / "source.part", folder / "source"
     shutil.rmtree(made, ignore_errors=True)
@@ -34,7 +34,8 @@ def assemble(folder: Path, sweeps: Mapping[str, Sequence[Sweep]], mathjax: Path)
         shutil.copy(notebook, made / "class" / notebook.name)
     gallery.write(made)
     reference.write(made)
-    ledger.write(made, sweeps, claim_pictures.save_all(sweeps, folder))
+    sweeps = {id: found for each in played.values() for id, found in each.sweeps.items()}
+    ledger.write(made, played, claim_pictures.save_all(sweeps, folder))
     replace(source, made)
     scripts = folder / "extra" / "_static" / "mathjax"
     scripts.mkdir(parents=True, exist_ok=True)

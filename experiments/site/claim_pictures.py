@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from experiments.site.knobs import Sweep, Turn
 from simulator.analysis.plots import paper_figure
+from simulator.foundations.stages import in_stages
 from simulator.teaching.claims import Verdict
 
 COLOURS = {"holds": "#00674a", "loose": "#0b5a8a", "unsupported": "#7a4a6b", "fails": "#a33b00"}
@@ -44,7 +45,7 @@ def save_all(sweeps: Mapping[str, Sequence[Sweep]], folder: Path) -> Path:
     drawn.mkdir(parents=True, exist_ok=True)
     for other in set(folder.glob("pictures-*")) - {drawn}:
         shutil.rmtree(other)
-    for id, each in sweeps.items():
+    for id, each in in_stages(list(sweeps.items()), "pictures of the claims"):
         for sweep in each:
             path = drawn / name(id, sweep)
             if not path.exists():
@@ -67,7 +68,9 @@ def save(sweep: Sweep, path: Path) -> None:
 
 def draw(sweep: Sweep) -> Figure:
     """The slack or the verdict as the knob is turned."""
-    with paper_figure(height=2.6) as (figure, axes):
+    # margins that fit all: there are hundreds of pictures, and to fit each takes longest
+    with paper_figure(height=2.6, fitted=False) as (figure, axes):
+        axes.set_position((0.24, 0.18, 0.72, 0.76))
         draw_sweep(axes, sweep)
     return figure
 
@@ -90,10 +93,9 @@ def draw_sweep(axes: Any, sweep: Sweep) -> None:
 
     if has_slack and not truth:
         axes.plot(*zip(*map(place, shown)), color="0.75", linewidth=0.8, zorder=1)
-    for turn in shown:
-        assert turn.verdict is not None
-        kind = look(turn.verdict)
-        axes.plot(*place(turn), marker=MARKS[kind], color=COLOURS[kind], markersize=6, linestyle="")
+    for kind in seen:
+        alike = [place(turn) for turn in shown if look(turn.verdict or "") == kind]
+        axes.plot(*zip(*alike), marker=MARKS[kind], color=COLOURS[kind], markersize=6, linestyle="")
     own = [turn for turn in shown if turn.value == sweep.default]
     for turn in own:
         axes.plot(*place(turn), marker="o", markersize=13, markerfacecolor="none", color="0.3")

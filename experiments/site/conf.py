@@ -36,6 +36,8 @@ mathjax3_config = {"svg": {"fontCache": "global"}, "options": {"enableMenu": Fal
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# A table of contents with every method would be copied for each page: pages list their names.
+toc_object_entries = False
 python_use_unqualified_type_names = True
 # Public names stand in several rooms, so a short name may have more than one home.
 suppress_warnings = ["ref.python"]

@@ -34,7 +34,13 @@ def page(name: str) -> str:
     table = f", {{download}}`the table of its study <{name}.csv>`"
     table = table if stages.table_path(name).exists() else ""
     specification = json.dumps(stored["specification"], indent=1, ensure_ascii=False)
-    return f"""# {heading(name)}
+    return f"""---
+orphan: true
+---
+
+# {heading(name)}
+
+[All figures](index.md)
 
 {as_markdown((script.__doc__ or "").strip())}
 
@@ -90,7 +96,6 @@ def index() -> str:
 """
         for name in stages.names()
     )
-    tree = "\n".join(stages.names())
     return f"""# Gallery
 
 Every figure is a function of its data, to the byte; the data are a function of a script and a seed.
@@ -98,12 +103,6 @@ Each page has the picture, the data, the specification and the code.
 
 A shaded band is the interval about a measured curve. Where no trial got as far, a thin line marks
 its upper end alone.
-
-```{{toctree}}
-:hidden:
-
-{tree}
-```
 
 :::{{container}} gallery
 {rows}

@@ -9,24 +9,17 @@ machine draws the same pictures.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from multiprocessing import get_context
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from experiments import stages
-from experiments.site.committed import PATH, committed, numbers_of
-from simulator.foundations.stages import stage
-from simulator.teaching.claims import Claim, all_claims, find
+from experiments.site.committed import committed, numbers_of
+from simulator.teaching.claims import Claim
 
 FACTORS = (1.0, 2.0, 0.5, 1.41421356, 0.70710678, 4.0, 0.25)
 """What a number is multiplied by; the nearest come first, in case the time runs out."""
@@ -58,10 +51,11 @@ class Sweep:
     turns: tuple[Turn, ...]
 
 
-def turned(claim: Claim) -> list[Sweep]:
+def turned(claim: Claim, called: set[str] | None = None) -> list[Sweep]:
     """Turn the claim's knobs: first those that its altered variant alters.
 
-    A second knob that there is no time for is left out.
+    A second knob that there is no time for is left out. The files of the functions that the checks
+    call are added to ``called``; what numba has compiled is not seen.
     """
     printed = committed()[claim.id]
     spent = 0.0
@@ -71,11 +65,12 @@ def turned(claim: Claim) -> list[Sweep]:
         turns = [Turn(default, printed["verdict"], printed["slack"])]
         for value in values(default, altered)[1:]:
             started = time.process_time()
-            if value == altered:
-                turns.append(turn(claim, knob, value, SECONDS_ALTERED))
-            elif spent < SECONDS_A_CLAIM:
-                turns.append(turn(claim, knob, value))
-                spent += time.process_time() - started
+            with recorded(called):  # anew for each value: an error in the recorder ends it
+                if value == altered:
+                    turns.append(turn(claim, knob, value, SECONDS_ALTERED))
+                elif spent < SECONDS_A_CLAIM:
+                    turns.append(turn(claim, knob, value))
+                    spent += time.process_time() - started
         if len(turns) > 1 or not found:
             turns.sort(key=lambda each: each.value)
             found.append(Sweep(knob, default, altered, tuple(turns)))
@@ -106,6 +101,24 @@ def turn(claim: Claim, knob: str, value: Any, seconds: float = SECONDS_A_CALL) -
 
 
 @contextlib.contextmanager
+def recorded(called: set[str] | None) -> Iterator[None]:
+    """Add the file of each function that the body calls to ``called``, unless it is None."""
+    if called is None:
+        yield
+        return
+
+    def enter(frame: FrameType, event: str, argument: Any) -> None:
+        called.add(frame.f_code.co_filename)
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeoutError in the body after so much of the processor's time, or WAITING as long."""
 
@@ -126,45 +139,6 @@ def time_limit(seconds: float) -> Iterator[None]:
             signal.setitimer(timer, 0.0)
         for number, handler in before:
             signal.signal(number, handler)
-
-
-def turned_all(cache_folder: Path, jobs: int = 2) -> dict[str, list[Sweep]]:
-    """The sweeps of every claim, by id; made anew when the code of the package has changed."""
-    path = cache_folder / f"knobs-{fingerprint()}.json"
-    if path.exists():
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return {id: [read(each) for each in sweeps] for id, sweeps in stored.items()}
-    ids = [claim.id for claim in all_claims()]
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        turned = pool.map(turned_by_id, ids, chunksize=4)
-        with stage("the knobs of the claims", len(ids)) as advance:
-            found = {}
-            for name, sweeps in zip(ids, turned):
-                found[name] = sweeps
-                advance()
-    cache_folder.mkdir(parents=True, exist_ok=True)
-    written = {id: [plain(each) for each in sweeps] for id, sweeps in found.items()}
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(written), encoding="utf-8")
-    unfinished.replace(path)
-    for other in set(cache_folder.glob("knobs-*.json")) - {path}:
-        other.unlink()
-    return found
-
-
-def turned_by_id(id: str) -> list[Sweep]:
-    """The sweeps of the claim of that id: a check cannot be sent to a process, its id can."""
-    return turned(find(id))
-
-
-@cache
-def fingerprint() -> str:
-    """A digest of the code that checks run, and of what they are known to find."""
-    digest = hashlib.sha256(Path(__file__).read_bytes())
-    digest.update(PATH.read_bytes())
-    for path in sorted((stages.ROOT / "simulator").rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def plain(sweep: Sweep) -> dict[str, Any]:

@@ -14,20 +14,22 @@ from experiments.site.claim_pictures import look
 from experiments.site.claim_pictures import name as picture_name
 from experiments.site.committed import committed
 from experiments.site.docstrings import as_markdown, plain, sentence
-from experiments.site.knobs import Sweep
+from experiments.site.played import Played
 from simulator.teaching.claims import Claim, Verdict, all_claims
 
 
-def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -> None:
+def write(source: Path, played: Mapping[str, Played], pictures: Path) -> None:
     """Write the ledger's pages below ``source``, with those of ``pictures`` that they show."""
     folder = source / "ledger"
     folder.mkdir(parents=True)
     results = committed()
-    for claim in all_claims():
-        turned = sweeps.get(claim.id, [])
-        for sweep in turned:
+    listed = all_claims()
+    of = {id: each for each in played.values() for id in each.sweeps}
+    for before, claim, after in zip([None, *listed], listed, [*listed[1:], None]):
+        here = of.get(claim.id)
+        for sweep in here.sweeps[claim.id] if here else ():
             shutil.copy(pictures / picture_name(claim.id, sweep), folder)
-        text = page(claim, results[claim.id], turned)
+        text = page(claim, results[claim.id], here, (before, after))
         (folder / f"{claim.id}.md").write_text(text, encoding="utf-8")
     for source_key, claims in groupby(all_claims(), key=lambda claim: claim.source.key):
         text = source_page(list(claims), results)
@@ -47,8 +49,13 @@ def fault(result: Mapping[str, Any]) -> str:
     return result.get("fault") or ""
 
 
-def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> str:
-    """The page of one claim."""
+def page(
+    claim: Claim,
+    result: Mapping[str, Any],
+    played: Played | None,
+    beside: tuple[Claim | None, Claim | None] = (None, None),
+) -> str:
+    """The page of one claim; ``beside`` are the claims before and after it in the ledger."""
     complaint = claim.expected.is_complaint
     rows = [
         ("Verdict", badge(result)),
@@ -60,7 +67,13 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
         ("Note", plain(result["note"])),
     ]
     table = "\n".join(f"| {name} | {text} |" for name, text in rows if text)
-    return f"""# {claim.id}
+    return f"""---
+orphan: true
+---
+
+# {claim.id}
+
+{ways(claim, beside)}
 
 {plain(claim.source.cite)}, {plain(claim.place)}:
 
@@ -74,7 +87,7 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
 
 {as_markdown(inspect.getdoc(claim.function) or "")}
 
-{picture(claim, turned)}
+{picture(claim, played)}
 {knobs(claim)}
 ## The check
 
@@ -84,6 +97,20 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
 
 `{claim.function.__module__.replace(".", "/")}.py`
 """
+
+
+def ways(claim: Claim, beside: tuple[Claim | None, Claim | None]) -> str:
+    """Links to the page of the source and to the claims beside this one.
+
+    The pages of claims are in no table of contents: Sphinx would write all of it on every page.
+    """
+    before, after = (each and f"[{each.id}]({each.id}.md)" for each in beside)
+    source = f"[{plain(claim.source.cite)}](source-{claim.source.key}.md)"
+    return " · ".join(
+        [f"all claims of {source}"]
+        + ([f"before: {before}"] if before else [])
+        + ([f"next: {after}"] if after else [])
+    )
 
 
 def measured(result: Mapping[str, Any]) -> str:
@@ -111,21 +138,30 @@ def how(result: Mapping[str, Any]) -> str:
     return words[result["method"]] + ("; never blames a true claim" if alarm == 0.0 else chance)
 
 
-def picture(claim: Claim, turned: Sequence[Sweep]) -> str:
-    """The claim's pictures, and how to read them."""
-    if not turned:
+def picture(claim: Claim, played: Played | None) -> str:
+    """The claim's pictures, how to read them, and which code they are of."""
+    if played is None:
         return ""
     shown = " ".join(
         f"![what becomes of the claim as {sweep.knob} is turned]"
         f"({picture_name(claim.id, sweep)}){{.knob}}"
-        for sweep in turned
+        for sweep in played.sweeps[claim.id]
     )
     return f"""{shown}
 
 Each mark is this check with one knob turned and the others left: a circle holds, a square holds but
 is not tight, a diamond does not follow, a cross fails. The ring is the claim as printed; at values
-that are missing the check has no answer, or none in time.
+that are missing the check has no answer, or none in time. {origin(played)}
 """
+
+
+def origin(played: Played) -> str:
+    """Which code the marks were played with, and whether it is that of today."""
+    revision, day = played.provenance["revision"], played.provenance["time"][:10]
+    of = f", revision `{revision[:10]}`" if revision else ""
+    if played.is_of_this_code:
+        return f"Played on {day}{of}; what the check calls is the same today."
+    return f"**Played on {day}{of}, and what the check calls has changed since:** run `make knobs`."
 
 
 def knobs(claim: Claim) -> str:
@@ -174,14 +210,7 @@ def example(claim: Claim) -> tuple[str, Any]:
 
 def source_page(claims: Sequence[Claim], results: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of one source: its claims, as they stand there."""
-    tree = "\n".join(claim.id for claim in claims)
     return f"""# {plain(claims[0].source.cite)}
-
-```{{toctree}}
-:hidden:
-
-{tree}
-```
 
 {table(claims, results)}
 """

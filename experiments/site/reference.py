@@ -86,7 +86,7 @@ def room_page(room: str) -> str:
         if name not in own
     )
     elsewhere = f"\n## Names of other rooms\n\n{others}\n" if others else ""
-    heading = "\n## In this room\n" if others else ""
+    listed = ", ".join(f"{{py:obj}}`{name} <{room}.{name}>`" for name in own)
     entries = "\n\n".join(entry(room, name, getattr(module, name)) for name in own)
     return f"""# `{room}`
 
@@ -94,7 +94,11 @@ def room_page(room: str) -> str:
 .. automodule:: {room}
    :no-members:
 ```
-{heading}
+
+## In this room
+
+{listed}
+
 ```{{eval-rst}}
 {entries}
 ```

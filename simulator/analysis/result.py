@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.analysis import ceilings, display, estimation
+from simulator.analysis import display, estimation
+from simulator.analysis.at_one_point import delta_at, epsilon_at, tail_at
 from simulator.analysis.estimation.estimates import at_points
-from simulator.analysis.estimation.weight_bounds import delta_log_bound, tail_log_bound
 from simulator.analysis.leaks import (
     allowing_for,
     covers,
-    outweighed,
     unsampled_leak,
 )
 from simulator.analysis.loading import load_measured
@@ -28,10 +26,9 @@ from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
 from simulator.engine.weight_bounds import weight_exponents
 from simulator.foundations.curves import Several
-from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.facts import ShownByFacts
-from simulator.foundations.ties import require_distinguishable
-from simulator.foundations.validation import experiment_number, finite, open_probability, point
+from simulator.foundations.validation import experiment_number, open_probability
 from simulator.runner.measured import Measured
 
 if TYPE_CHECKING:
@@ -123,28 +120,16 @@ class Result(ShownByFacts, Measured):
         simultaneous. A loss that equals the threshold up to rounding is not above it
         (:mod:`simulator.foundations.ties`). Raises Refusal if a weighted sample has no hit; for
         several thresholds only if all are refused, otherwise ``no_value`` of one is the reason.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> print(result.tail(0.5))
+        0.19 [0.118, 0.281] (95%, Clopper-Pearson)
         """
         return at_points(
-            "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
+            "threshold", threshold, lambda at: tail_at(self, at, experiment, confidence),
             _PROBABILITY, confidence=confidence, of="tail",
         )  # fmt: skip
-
-    def _tail(self, threshold: float, experiment: int, confidence: float) -> Estimate:
-        """One point of ``tail``."""
-        threshold, experiment = point("threshold", threshold), experiment_number(experiment)
-        open_probability("confidence", confidence)
-        rounds = self.specification.rounds
-        require_distinguishable(self.specification.family.core.pure_epsilon, rounds)
-        if (sample := self.weighted(experiment)) is None:
-            return estimation.tail(
-                self.known(experiment), threshold, experiment, confidence, rounds=rounds
-            )
-        bound = self.log_bound(tail_log_bound, experiment, threshold)
-        found = estimation.weighted_tail(
-            sample, None, threshold, experiment, confidence, rounds=rounds, log_bound=bound,
-            ceiling=ceilings.tail_ceiling(self.specification, threshold),
-        )  # fmt: skip
-        return self.with_leaks(found, experiment)
 
     def tail_band(
         self, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
@@ -152,6 +137,12 @@ class Result(ShownByFacts, Measured):
         """The tail at many thresholds, with a band that holds at all of them at once.
 
         Of a plain sample; raises InvalidInput for a weighted one.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> band = result.tail_band([0.0, 0.5])
+        >>> band.value.round(3), band.upper.round(3)
+        (array([0.66, 0.19]), array([0.796, 0.333]))
         """
         if self.weighted(experiment) is not None:
             raise InvalidInput(
@@ -175,27 +166,16 @@ class Result(ShownByFacts, Measured):
 
         For a list or an array of epsilons it returns ``Estimates``. Raises Refusal as ``tail``
         does.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> print(result.delta(0.2))
+        0.11 [0.0811, 0.154] (95%, betting)
         """
         return at_points(
-            "epsilon", epsilon, lambda at: self._delta(at, experiment, confidence),
+            "epsilon", epsilon, lambda at: delta_at(self, at, experiment, confidence),
             _PROBABILITY, confidence=confidence, of="delta of epsilon",
         )  # fmt: skip
-
-    def _delta(self, epsilon: float, experiment: int, confidence: float) -> Estimate:
-        """One point of ``delta``."""
-        epsilon, experiment = point("epsilon", epsilon), experiment_number(experiment)
-        open_probability("confidence", confidence)
-        rounds = self.specification.rounds
-        if (sample := self.weighted(experiment)) is None:
-            return estimation.delta(
-                self.known(experiment), epsilon, experiment, confidence, rounds=rounds
-            )
-        bound = self.log_bound(delta_log_bound, experiment, epsilon)
-        found = estimation.weighted_delta(
-            sample, None, epsilon, experiment, confidence, rounds=rounds, log_bound=bound,
-            ceiling=ceilings.delta_ceiling(self.specification, epsilon),
-        )  # fmt: skip
-        return self.with_leaks(found, experiment)
 
     def delta_band(
         self, epsilons: ArrayLike, experiment: int = 0, confidence: float = 0.95
@@ -203,6 +183,11 @@ class Result(ShownByFacts, Measured):
         """Hockey-stick divergence at many epsilons, with a band that holds at all of them at once.
 
         Of a plain sample; raises InvalidInput for a weighted one.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> result.delta_band([0.0, 0.5]).upper.round(3)
+        array([0.3  , 0.097])
         """
         if self.weighted(experiment) is not None:
             raise InvalidInput(
@@ -225,43 +210,16 @@ class Result(ShownByFacts, Measured):
         """The least epsilon with delta(epsilon) <= delta, or Estimates of several.
 
         Raises Refusal as ``tail`` does.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> print(result.epsilon(0.05))
+        0.397 [0.316, 0.625] (95%, betting, test inversion)
         """
         return at_points(
-            "delta", delta, lambda at: self._epsilon(at, experiment, confidence),
+            "delta", delta, lambda at: epsilon_at(self, at, experiment, confidence),
             (0.0, math.inf), confidence=confidence, of="epsilon of delta",
         )  # fmt: skip
-
-    def _epsilon(self, delta: float, experiment: int, confidence: float) -> Estimate:
-        """One point of ``epsilon``."""
-        delta, experiment = finite("delta", delta), experiment_number(experiment)
-        open_probability("confidence", confidence)
-        if (sample := self.weighted(experiment)) is None:
-            found = estimation.epsilon(self.known(experiment), delta, experiment, confidence)
-            return ceilings.under_basic_composition(found, self.specification, delta)
-        bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
-        invert = partial(
-            estimation.weighted_epsilon, sample, None, experiment=experiment, confidence=confidence,
-            log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
-            if bounded
-            else None,
-            rounds=self.specification.rounds,
-            ceiling=ceilings.epsilon_ceiling(self.specification, delta),
-        )  # fmt: skip
-        if (known := self.known_leak(experiment)) > 0.0:
-            if known >= delta:
-                raise NotApplicable(
-                    f"no finite epsilon has delta {delta:g}: infinite losses alone have {known:g}"
-                )
-            return invert(delta - known)
-        leak, seen = self.unseen_leak(experiment)
-        if why := outweighed(leak, delta, seen):
-            raise Refusal(why)
-        found = invert(delta)
-        if leak == 0.0:
-            return found
-        with_all = invert(delta - leak)
-        found = replace(found, upper=with_all.upper)
-        return found.without_value(with_all.no_value) if with_all.no_value else found
 
     @overload
     def difference(
@@ -279,13 +237,19 @@ class Result(ShownByFacts, Measured):
         Each of the two has half of the error level, so the interval holds without an assumption of
         independence; for any two estimates see ``simulator.analysis.estimation.difference``.
         Raises as ``delta`` does.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> other = simulate("fixed-worst-case", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> print(result.difference(other, 0.2))
+        -0.0735 [-0.178, 0.0261] (95%, difference of two, betting)
         """
         if not isinstance(other, Result):
             raise InvalidInput(f"the other run must be a Result, not {other!r:.80}")
 
         def at_one(at: float) -> Estimate:
             each = (1.0 + open_probability("confidence", confidence)) / 2.0
-            found = (run._delta(at, experiment, each) for run in (self, other))
+            found = (delta_at(run, at, experiment, each) for run in (self, other))
             return replace(estimation.difference(*found), confidence=float(confidence))
 
         return at_points(
@@ -349,6 +313,11 @@ class Result(ShownByFacts, Measured):
         """Type I against type II error of the optimal tests, from both experiments.
 
         Of plain samples; raises InvalidInput for weighted ones.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> result.trade_off().type_one.shape
+        (138,)
         """
         if any(self.weighted(b) is not None for b in (0, 1)):
             raise InvalidInput(
@@ -362,11 +331,22 @@ class Result(ShownByFacts, Measured):
         """E[L] in experiment 0, E[-L] in experiment 1, by plain play.
 
         Raises NotApplicable if no pure epsilon of the family bounds the losses in advance.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> print(result.mean())
+        0.137 [0.0555, 0.257] (95%, betting)
         """
         return estimation.mean_loss(*self._bounded(experiment), experiment, confidence)
 
     def variance(self, experiment: int = 0, confidence: float = 0.95) -> Estimate:
-        """The variance of the loss of that experiment, by plain play; as ``mean``."""
+        """The variance of the loss of that experiment, by plain play; as ``mean``.
+
+        >>> from simulator import simulate
+        >>> result = simulate("press-when-ahead", "pure:0.2", 10, 100, jobs=1, progress=False)
+        >>> print(result.variance())
+        0.194 [0.0764, 0.796] (95%, betting)
+        """
         return estimation.loss_variance(*self._bounded(experiment), experiment, confidence)
 
     def _bounded(self, experiment: int) -> tuple[np.ndarray, float]:
@@ -389,6 +369,11 @@ class Result(ShownByFacts, Measured):
 
         Raises InvalidInput unless the run recorded them (``trace=True``), and NotApplicable if
         no pure epsilon of the family bounds the losses in advance.
+
+        >>> from simulator import simulate
+        >>> played = {"trials": 100, "trace": True, "jobs": 1, "progress": False}
+        >>> simulate("press-when-ahead", "pure:0.2", 3, **played).moment_band().mean.shape
+        (3,)
         """
         self.moments(experiment)
         reach = self._pure_epsilon() * np.arange(1.0, self.specification.rounds + 1.0)

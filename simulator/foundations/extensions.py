@@ -72,6 +72,16 @@ def load_named(kind: Kind, own: Mapping[str, str], name: str) -> Any:
     return load_added(kind, name)
 
 
+def refuse_file(kind: Kind, name: str, in_python: str) -> None:
+    """Raise InvalidInput if a name is that of a file; it says what to do in Python instead."""
+    if name.endswith(".py"):
+        one = {"families": "a family"}.get(kind, f"a {kind[:-1]}")
+        raise InvalidInput(
+            f"{one} is not loaded from a file ({name}): in Python {in_python}, or name it in the "
+            f"entry points dpcompose.{kind} of a package of yours"
+        )
+
+
 def _loaded(kind: Kind, point: EntryPoint) -> Any:
     try:
         return point.load()

@@ -209,7 +209,8 @@ class Mechanism(ABC):
 def no_outcomes(name: str) -> NotApplicable:
     """The error of a mechanism or pair that can be neither tilted nor enumerated."""
     return NotApplicable(
-        f"{name} has neither a tilted sampler nor a list of outcomes: play it without a measure"
+        f"{name} has neither a tilted sampler (`tilt` and `sample_tilted`) nor a list of outcomes "
+        "(`outcomes`): play it without a measure, or add one"
     )
 
 

@@ -70,7 +70,13 @@ class Bracket:
 
     @classmethod
     def largest(cls, brackets: Iterable[Bracket]) -> Bracket:
-        """Bracket of the largest of several numbers."""
+        """Bracket of the largest of several numbers.
+
+        >>> from simulator.theory import Bracket
+        >>> most = Bracket.largest([Bracket(0.1, 0.4), Bracket(0.2, 0.3)])
+        >>> most.lower, most.upper
+        (0.2, 0.4)
+        """
         each = list(brackets)
         return cls(max(one.lower for one in each), max(one.upper for one in each))
 
@@ -130,6 +136,11 @@ class Bracket:
         """The intersection of two brackets of one number.
 
         Raises InvalidInput when they are disjoint.
+
+        >>> from simulator.theory import Bracket
+        >>> both = Bracket(0.4, 0.6).meet(Bracket(0.5, 0.7))
+        >>> both.lower, both.upper
+        (0.5, 0.6)
         """
         return Bracket(max(self.lower, other.lower), min(self.upper, other.upper))
 

@@ -173,7 +173,13 @@ class Policy(PolicyTable):
         )
 
     def law(self, option: int) -> PrivacyLossLaw:
-        """The law of an option's loss, in the experiment that was searched."""
+        """The law of an option's loss, in the experiment that was searched.
+
+        >>> from simulator.worst import worst_case
+        >>> found = worst_case("randomized-response:0.5", rounds=3, epsilon=0.5)
+        >>> found.policy.law(0).losses
+        array([-0.5,  0.5])
+        """
         database_0, database_1, mechanism = self.menu[option]
         law = mechanism.law(database_0, database_1, self.relation)
         return law.reversed() if self.experiment else law
@@ -213,6 +219,13 @@ class Policy(PolicyTable):
         ------
         InvalidInput : the file exists, cannot be written, or does not end in ``.py``.
         NotApplicable : a mechanism of the menu that has no name in a menu's text.
+
+        >>> import tempfile
+        >>> from simulator.worst import worst_case
+        >>> found = worst_case("randomized-response:0.5", rounds=3, epsilon=0.5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.policy.save(folder + "/worst.py").name
+        'worst.py'
         """
         target = new_python_file(path)
         values: list[tuple[str, Any]] = [

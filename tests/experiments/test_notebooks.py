@@ -68,8 +68,8 @@ def test_what_is_committed_is_whole_small_and_of_no_machine(path):
         assert any(part in each for each in prose), part
 
 
-def test_there_are_six_classes():
-    assert [name[:2] for name in NAMES] == [f"{n}_" for n in range(1, 7)]
+def test_there_are_seven_classes():
+    assert [name[:2] for name in NAMES] == [f"{n}_" for n in range(1, 8)]
 
 
 @needs_nbformat
@@ -93,8 +93,8 @@ def test_without_a_package_the_command_says_which_line_installs_it(missing, monk
 
 
 def test_an_unknown_notebook_names_the_known_ones(capsys):
-    assert command.main(["7_the_end"]) == 2
-    assert "no notebook '7_the_end'; there are 1_the_game, " in capsys.readouterr().err
+    assert command.main(["8_the_end"]) == 2
+    assert "no notebook '8_the_end'; there are 1_the_game, " in capsys.readouterr().err
 
 
 @needs_nbformat

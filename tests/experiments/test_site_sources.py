@@ -5,13 +5,24 @@ import json
 import re
 import runpy
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from experiments import stages
 from experiments.notebooks import running
-from experiments.site import assemble, claim_pictures, docstrings, knobs, ledger, links, reference
+from experiments.site import (
+    assemble,
+    claim_pictures,
+    docstrings,
+    knobs,
+    ledger,
+    links,
+    played,
+    reference,
+)
 from simulator.foundations.errors import InvalidInput
 from simulator.teaching.claims import Verdict, all_claims, find
 from tests.helpers.public import NAMESPACES
@@ -25,8 +36,16 @@ def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     scripts = folder / "tex-svg.js"
     scripts.write_text("")
-    sweeps = {"zhang2020-bob": knobs.turned(find("zhang2020-bob"))}
-    return assemble.assemble(folder / "made", sweeps, scripts)
+    return assemble.assemble(folder / "made", {"bob": played_again("zhang2020-bob")}, scripts)
+
+
+def played_again(*ids):
+    """Claims, played now."""
+    claims = [find(id) for id in ids]
+    checks = {claim.id: played.digest_of_check(claim) for claim in claims}
+    uses = ("experiments/site/knobs.py",)
+    sweeps = {claim.id: knobs.turned(claim) for claim in claims}
+    return played.Played(uses, played.digest_of(uses), checks, sweeps)
 
 
 def text(source, name):
@@ -152,13 +171,19 @@ def test_the_tutorials_programs_print_what_it_says(tmp_path, capsys):
 
 def test_what_the_pages_say_of_their_programs_is_so(tmp_path, capsys):
     found = {}
-    for name in ("filter", "bound"):
+    for name in ("filter", "bound", "auditors"):
         page = (PAGES / "howto" / f"{name}.md").read_text(encoding="utf-8")
         path = tmp_path / f"{name}.py"
         path.write_text(re.search(r"```python\n(.*?)```", page, re.S)[1], encoding="utf-8")
         found[name] = runpy.run_path(str(path), run_name="__main__")
     assert found["filter"]["found"].delta.lower > 0.3
-    words = map(str.split, capsys.readouterr().out.splitlines())
+    printed = capsys.readouterr().out
+    tried = {(line[:15].strip(), line[16:36].strip()): line for line in printed.splitlines()}
+    for noise in ("Laplace", "Gaussian", "randomized response"):
+        false = "false too often" in tried["with_shares", noise]
+        assert false == (noise != "Gaussian"), noise
+        assert "kept" in tried["with_intervals", noise], noise
+    words = map(str.split, printed.splitlines())
     rows = [row for row in words if row[-1] in ("refuted", "false")]
     assert [(row[0], row[-1]) for row in rows] == [
         ("10", "refuted"), ("100", "refuted"), ("1000", "false"), ("10000", "false")
@@ -207,11 +232,98 @@ def test_what_is_printed_has_its_mark_however_little_time_there_is(monkeypatch):
     assert printed.slack == ledger.committed()[claim.id]["slack"]
 
 
-def test_sweeps_are_kept_and_read_again(tmp_path, monkeypatch):
-    sweep = knobs.turned(find("zhang2020-bob-corollary"))
-    stored = {"x": [knobs.plain(each) for each in sweep]}
-    (tmp_path / f"knobs-{knobs.fingerprint()}.json").write_text(json.dumps(stored))
-    assert knobs.turned_all(tmp_path) == {"x": sweep}
+def test_sweeps_are_kept_and_read_again(tmp_path):
+    found = {"a": played_again("zhang2020-bob-corollary"), "b": played_again("zhang2020-bob")}
+    played.write(found, tmp_path / "knobs.json")
+    assert played.load(tmp_path / "knobs.json") == found
+    with pytest.raises(InvalidInput, match="run: make knobs"):
+        played.load(tmp_path / "none.json")
+
+
+STORED = played.load()
+
+
+def test_every_claim_has_sweeps_of_its_present_check_and_result():
+    """After a change of a check, a knob or results/claims.json: make knobs."""
+    wanted = played.groups()
+    assert list(STORED) == list(wanted)
+    assert [f for name, claims in wanted.items() for f in played.faults(claims, STORED[name])] == []
+
+
+def test_a_stale_or_missing_sweep_is_found():
+    claim = find("zhang2020-bob")
+    own = STORED[claim.written[0]]
+    (sweep, *_) = own.sweeps[claim.id]
+
+    def stored(**changed):
+        return replace(own, sweeps={**own.sweeps, claim.id: [replace(sweep, **changed)]})
+
+    assert played.faults([claim], stored()) == []
+    assert played.faults([claim], None) == ["zhang2020-bob has no sweep"]
+    assert "check" in played.faults([claim], replace(own, checks=dict.fromkeys(own.checks, "")))[0]
+    assert "other knobs" in played.faults([claim], stored(knob="another"))[0]
+    turns = tuple(replace(t, slack=9.0) for t in sweep.turns)
+    for changed in ({"turns": turns}, {"default": 802}, {"turns": ()}, {"altered": 1}):
+        assert "another result" in played.faults([claim], stored(**changed))[0], changed
+
+
+def test_a_page_says_whether_its_pictures_are_of_the_present_code(source):
+    page = text(source, "ledger/zhang2020-bob.md")
+    assert "what the check calls is the same today" in page
+    old = replace(STORED[find("zhang2020-bob").written[0]], digest="")
+    assert "has changed since:** run `make knobs`" in ledger.picture(find("zhang2020-bob"), old)
+
+
+def test_comments_and_docstrings_are_no_code():
+    plain = 'def f(x):\n    "Half."\n    return x / 2  # of it\n'
+    same = 'def f(x):\n    """Half of x."""\n\n    return x / 2\n'
+    assert played.digest_of_code(plain) == played.digest_of_code(same)
+    assert played.digest_of_code(plain) != played.digest_of_code(plain.replace("2", "3"))
+    assert played.digest_of_code('class A:\n    "None."\n')  # nothing is left, and no error
+
+
+def test_what_is_stored_names_the_files_that_checks_call():
+    for name, each in STORED.items():
+        assert name.replace(".", "/") + ".py" in each.uses or any(
+            "/ledger/theorems/" in file or "/ledger/shared/" in file for file in each.uses
+        ), name
+        assert "experiments/site/knobs.py" in each.uses
+        assert not any(file.startswith((".venv", "build")) for file in each.uses)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", sorted(STORED, key=len))
+def test_playing_again_finds_what_is_stored(name):
+    """Of each file of the ledger, the claims with the fewest values."""
+    least = sorted(STORED[name].sweeps, key=lambda id: -len(STORED[name].sweeps[id][0].turns))[:1]
+    for id in least:
+        stored = {(s.knob, t.value): t for s in STORED[name].sweeps[id] for t in s.turns}
+        for sweep in knobs.turned(find(id)):
+            for turn in sweep.turns:
+                before = stored.get((sweep.knob, turn.value))
+                if before is None or before.verdict is None or turn.verdict is None:
+                    continue  # one of them had no time for it
+                assert (turn.verdict, turn.slack) == (before.verdict, pytest.approx(before.slack))
+
+
+def test_every_page_stands_in_one_table_of_contents_or_is_linked(source):
+    """Sphinx warns of a page that stands in none, or in several: an error of the build."""
+    listed, linked, orphans = Counter(), set(), set()
+    for path in source.rglob("*.md"):
+        content = path.read_text(encoding="utf-8")
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", content, re.S):
+            entries = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            listed.update((path.parent / entry).resolve() for entry in entries)
+        linked |= {(path.parent / link).resolve() for link in LINK.findall(content)}
+        if content.startswith("---\norphan: true\n---\n"):
+            orphans.add(path.resolve())
+    pages = {p.resolve() for p in [*source.rglob("*.md"), *source.rglob("*.ipynb")]}
+    assert set(listed.values()) == {1}
+    assert {page.with_suffix("") for page in pages - orphans} == {
+        *listed, source.resolve() / "index"
+    }  # fmt: skip
+    assert orphans <= linked
+    assert {page.parent.name for page in orphans} == {"gallery", "ledger"}
 
 
 def test_the_picture_of_a_claim_is_the_same_bytes_again(tmp_path):

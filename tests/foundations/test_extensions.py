@@ -12,7 +12,7 @@ from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound, bounds_for
-from simulator.theory.events.named import MECHANISMS, compare, mechanism_names
+from simulator.theory.events.named import MECHANISMS, compare, mechanism_names, named_mechanism
 from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.guarantees.pure import PureDP
@@ -232,3 +232,20 @@ def test_what_is_wrong_is_one_line(guest, tmp_path):
     empty.write_text("", encoding="utf-8")
     with pytest.raises(InvalidInput, match="has no LIBRARY"):
         conformance.check_names([str(empty)])
+
+
+@pytest.mark.parametrize(
+    ("read", "kind"),
+    [
+        (lambda name: parse_guarantee(f"{name}:Mine:1"), "family"),
+        (lambda name: parse_filter(f"{name}:Mine:1"), "filter"),
+        (named_mechanism, "mechanism"),
+    ],
+    ids=["family", "filter", "mechanism"],
+)
+def test_what_is_not_loaded_from_a_file_says_how_to_use_it(read, kind):
+    with pytest.raises(InvalidInput, match=f"a {kind} is not loaded from a file .mine.py.: in Py"):
+        read("mine.py")
+    with pytest.raises(InvalidInput) as other:
+        read("mine")
+    assert "loaded" not in str(other.value)

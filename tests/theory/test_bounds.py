@@ -5,10 +5,11 @@ import math
 import pytest
 from scipy.stats import norm
 
-from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.theory import (
     ZCDP,
     ApproxDP,
+    Bound,
     Composition,
     GaussianDP,
     PureDP,
@@ -35,6 +36,34 @@ def test_a_failing_condition_is_named():
     assert "gdp:1.0" in (bound("basic").why_not(gaussian) or "")
     with pytest.raises(NotApplicable, match=r"gdp:1\.0"):
         bound("basic").on(gaussian)
+
+
+class Written(Bound):
+    """A bound of a user, with one formula of two."""
+
+    name, source = "written", "none"
+
+    def _why_not(self, core):
+        return None
+
+    def _epsilon(self, core, delta):
+        return "0.1"
+
+
+class WrittenWhole(Written):
+    """With both."""
+
+    _delta = Written._epsilon
+
+
+def test_a_formula_that_is_missing_or_returns_no_number_is_named():
+    rounds = Composition.repeat(PureDP(0.1), 10)
+    with pytest.raises(InvalidInput, match=r"written needs a formula _delta\(self, core, epsilon"):
+        Written().on(rounds)
+    with pytest.raises(Breach, match=r"of the bound written returned '0\.1', no number"):
+        WrittenWhole().on(rounds).delta(0.5)
+    with pytest.raises(Breach, match="no number"):
+        WrittenWhole().on(rounds).epsilon(0.5)
 
 
 def test_composition_is_a_multiset():

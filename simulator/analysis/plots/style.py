@@ -125,17 +125,23 @@ def scientific(number: float) -> str:
 
 @contextmanager
 def paper_figure(
-    panels: int = 1, *, width: float | None = None, height: float = _HEIGHT, columns: int = 0
+    panels: int = 1,
+    *,
+    width: float | None = None,
+    height: float = _HEIGHT,
+    columns: int = 0,
+    fitted: bool = True,
 ) -> Iterator[tuple[Figure, Any]]:
     """Open a figure in the paper's style, with its axes (an array of them for several panels).
 
     Panels are in one row, or in rows of so many ``columns``; each is one column wide unless
-    ``width`` (inches) is given. matplotlib's global state does not change.
+    ``width`` (inches) is given. Unless they are ``fitted``, margins are not made to fit the labels:
+    that takes a second drawing. matplotlib's global state does not change.
     """
     columns = columns or panels
     with matplotlib.rc_context(fname=_STYLE):
         size = (width or _COLUMN_WIDTH * columns, height)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained" if fitted else None)
         FigureCanvasAgg(figure)
         found = figure.subplots(-(-panels // columns), columns)
         for spare in np.ravel(found)[panels:]:

@@ -87,10 +87,10 @@ def auto(question: Question, rehearsals: Rehearsals) -> Way:
         tried = rehearsals.advance is None  # for a refusal of another method, in silence
         if s.is_read and not is_of_library(s.adversary) and not tried:
             Progress(False).notice(f"{s.name} cannot be enumerated: {error}")
-    sampling: Sampling | None = None
-    with contextlib.suppress(NotApplicable):  # no tilted law: plain play, which refuses few hits
-        sampling = most_trustworthy(rehearsals, *aimed(question, rehearsals))
-    return FromMeasure(sampling)
+    try:
+        return FromMeasure(most_trustworthy(rehearsals, *aimed(question, rehearsals)))
+    except NotApplicable as error:  # no tilted law: plain play, which refuses few hits
+        return FromMeasure(None, why_plain=str(error))
 
 
 def without_blocks(way: Way, question: Question) -> Way:

@@ -33,9 +33,10 @@ SECOND_SAMPLE = 1 << 96
 
 @dataclass(frozen=True)
 class FromMeasure:
-    """The measure to draw from; None is the experiment itself."""
+    """The measure to draw from; None is the experiment itself, ``why_plain`` why it must be."""
 
     sampling: Sampling | None
+    why_plain: str = ""
 
     def __call__(self, choice: RareChoice) -> Sample:
         """Draw the sample; for a delta, also a second one at the epsilon that the first finds."""
@@ -61,6 +62,7 @@ class FromMeasure:
         return Sample(
             choice=choice, point=point, method="plain" if sampling is None else sampling.kind,
             measure=sampling, trials=s.trials, seconds=seconds, first=first, last=last,
+            why_plain=self.why_plain,
         )  # fmt: skip
 
 
@@ -70,6 +72,7 @@ class Sample(RarePlay):
 
     first: Result
     last: Result
+    why_plain: str = ""
 
     def at_delta(self, confidence: float) -> Estimate | None:
         """The epsilon of the question's delta, if it has one."""
@@ -113,6 +116,7 @@ class Sample(RarePlay):
             raise Refusal(
                 f"{event.tail.hits} of {count_of(s.trials, 'plain trial')} lost more than "
                 f"{event.epsilon:g}, {MINIMUM_HITS} are needed: {advice}"
+                + (f"; played plainly, as {self.why_plain}" if self.why_plain else "")
             )
 
     def _without_hits(

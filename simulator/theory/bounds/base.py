@@ -6,11 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from operator import attrgetter
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 from simulator.foundations.curves import Several
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import nonnegative
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
@@ -71,7 +72,26 @@ class Bound(ABC):
         reason = self.why_not(composition)
         if reason is not None:
             raise NotApplicable(f"{self.name}: {reason}")
+        self._require_formulas()
         return BoundOnComposition(self, composition)
+
+    def _require_formulas(self) -> None:
+        """Raise InvalidInput where a subclass has neither a formula nor its bracket."""
+        for name, point in (("_delta", "epsilon"), ("_epsilon", "delta")):
+            if all(getattr(type(self), n) is getattr(Bound, n) for n in (name, f"{name}_answer")):
+                raise InvalidInput(
+                    f"the bound {self.name} needs a formula {name}(self, core, {point}), "
+                    f"or {name}_answer"
+                )
+
+    def _number(self, formula: Callable[[Composition, float], float], *at: Any) -> float:
+        """The value of a formula. Raises Breach for what is no number."""
+        value = formula(*at)
+        if not isinstance(value, Real):
+            raise Breach(
+                f"{formula.__name__} of the bound {self.name} returned {value!r:.80}, no number"
+            )
+        return value
 
     @abstractmethod
     def _why_not(self, core: Composition) -> str | None: ...
@@ -83,7 +103,7 @@ class Bound(ABC):
         return self._epsilon_answer(core, delta).value
 
     def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
-        value = min(1.0, max(0.0, self._delta(core, epsilon)))
+        value = min(1.0, max(0.0, self._number(self._delta, core, epsilon)))
         if self.kind == "approximation":
             return Bracket(0.0, 1.0, value)
         lower, upper = self._delta_ends(core, epsilon)
@@ -93,7 +113,7 @@ class Bound(ABC):
         return Bracket.stated(self.kind, value, (lower, upper), ceiling=1.0)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
-        value = max(0.0, self._epsilon(core, delta))
+        value = max(0.0, self._number(self._epsilon, core, delta))
         if self.kind == "approximation":
             return Bracket(0.0, math.inf, value)
         ends = self._epsilon_ends(core, delta)
@@ -151,6 +171,11 @@ class BoundOnComposition:
         """The delta at an epsilon >= 0 (infinity allowed), or Brackets at several.
 
         Raises InvalidInput otherwise.
+
+        >>> from simulator.theory import Composition, bound
+        >>> advanced = bound("advanced").on(Composition.repeat("pure:0.1", 100))
+        >>> print(advanced.delta(6.0))
+        at most 4.8197379e-06
         """
         return brackets_at("epsilon", epsilon, self._delta, "delta of epsilon")
 
@@ -175,6 +200,11 @@ class BoundOnComposition:
 
         Raises InvalidInput for any other delta and for one in (0, 1e-300), and NotApplicable where
         no epsilon is enough or where the rounds' own deltas leave less than 1e-300.
+
+        >>> from simulator.theory import Composition, bound
+        >>> advanced = bound("advanced").on(Composition.repeat("pure:0.1", 100))
+        >>> print(advanced.epsilon(1e-6))
+        at most 6.308231
         """
         return brackets_at("delta", delta, self._epsilon, "epsilon of delta")
 

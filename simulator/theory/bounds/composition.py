@@ -38,7 +38,12 @@ class Composition:
 
     @classmethod
     def of(cls, *parts: tuple[Guarantee | str, int]) -> Composition:
-        """``Composition.of((PureDP(0.1), 500), ("pure:0.2", 300))``; raises InvalidInput."""
+        """``Composition.of((PureDP(0.1), 500), ("pure:0.2", 300))``; raises InvalidInput.
+
+        >>> from simulator import Composition, PureDP
+        >>> print(Composition.of((PureDP(0.1), 500), ("pure:0.2", 300)))
+        500 x pure:0.1 + 300 x pure:0.2
+        """
         counts: Counter[Guarantee] = Counter()
         in_turn: list[tuple[Guarantee, int]] = []
         for guarantee, rounds in parts:
@@ -59,7 +64,12 @@ class Composition:
 
     @classmethod
     def repeat(cls, guarantee: Guarantee | str, rounds: int) -> Composition:
-        """The same guarantee in every one of ``rounds`` rounds."""
+        """The same guarantee in every one of ``rounds`` rounds.
+
+        >>> from simulator import Composition
+        >>> print(Composition.repeat("pure:0.1", 10))
+        10 x pure:0.1
+        """
         return cls.of((guarantee, rounds))
 
     def __add__(self, other: Composition) -> Composition:
@@ -79,7 +89,12 @@ class Composition:
         return sum(rounds for _, rounds in self.parts)
 
     def total(self, amount: Callable[[Guarantee], float]) -> float:
-        """Sum of ``amount`` over the rounds."""
+        """Sum of ``amount`` over the rounds.
+
+        >>> from simulator import Composition
+        >>> Composition.repeat("pure:0.5", 10).total(lambda one: one.pure_epsilon)
+        5.0
+        """
         return math.fsum(rounds * amount(guarantee) for guarantee, rounds in self.parts)
 
     def renyi(self, alpha: float) -> float:

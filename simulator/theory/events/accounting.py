@@ -102,6 +102,10 @@ class Account:
         """The account with ``count`` more rounds of ``event``.
 
         A guarantee, or its text such as ``"pure:0.1"``, stands for any mechanism that keeps it.
+
+        >>> from simulator.theory.events import Account, gaussian
+        >>> print(Account(gaussian(1.0)).then("pure:0.1", 3).composition())
+        1 x gdp:1.0 + 3 x pure:0.1
         """
         if isinstance(event, str):
             event = parse_guarantee(event)
@@ -164,7 +168,12 @@ class Account:
         return all(part.exact for part in self.rounds)
 
     def composition(self, curves: bool = False) -> Composition:
-        """The guarantees of the rounds; with ``curves`` their Renyi curves where there are any."""
+        """The guarantees of the rounds; with ``curves`` their Renyi curves where there are any.
+
+        >>> from simulator.theory.events import Account, laplace
+        >>> print(Account(laplace(2.0)).composition())
+        1 x pure:0.5
+        """
         place = -1 if curves else 0
         found = Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
         return found.unordered if any(part.alternating for part in self.rounds) else found
@@ -184,6 +193,10 @@ class Account:
         :class:`~simulator.theory.bracket.Brackets`. Where a promise has no worst law, such as
         ``zcdp:0.1`` or ``range:0.1``, the upper end is the tightest of :meth:`compare`. Raises
         NotApplicable where the promises leave epsilon without an upper end.
+
+        >>> from simulator.theory.events import Account, gaussian
+        >>> print(Account(gaussian(1.0)).epsilon(1e-6))
+        between 4.8865541 and 4.8865542
         """
         composed = cache(lambda: self.directions(tolerance))
 
@@ -207,6 +220,10 @@ class Account:
         """Certified ends of delta at a finite ``epsilon``, by the bounds where no law is exact.
 
         A list or an array gives Brackets, from one composition.
+
+        >>> from simulator.theory.events import Account, gaussian
+        >>> print(Account(gaussian(1.0)).delta(1.0))
+        between 0.12693673 and 0.12693674
         """
         composed = self.directions(tolerance) if self.exact else ()
 
@@ -262,6 +279,10 @@ class Account:
             at 1e-8, or where the loss is put on a grid at 1e-6, or 1e-4 for more than 32 distinct
             laws, and may be wider.
         exact_only : whether to leave out the composed loss where it is only an upper end.
+
+        >>> from simulator.theory.events import Account, gaussian
+        >>> [row.name for row in Account(gaussian(1.0)).compare(delta=1e-6)][:2]
+        ['analytic-gaussian', 'privacy-loss-distribution']
         """
         if tolerance is not None:
             PLD.nothing(tolerance)  # raises InvalidInput where it is out of range

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.extensions import added, load_added
+from simulator.foundations.extensions import added, load_added, refuse_file
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.bounds.certified_calibration import (
     Rounds,
@@ -269,6 +269,7 @@ def named_mechanism(name: str) -> NamedMechanism:
     if name in MECHANISMS:
         return MECHANISMS[name]
     if name not in added("mechanisms"):
+        refuse_file("mechanisms", name, "put its guarantee into a Composition for bounds_for")
         known = mechanism_names()
         near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
         raise InvalidInput(f"no mechanism {name!r}{near}")

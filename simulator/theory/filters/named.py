@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.extensions import added, load_named
+from simulator.foundations.extensions import added, load_named, refuse_file
 from simulator.foundations.validation import text_of
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.interface import Filter
@@ -43,12 +43,7 @@ def filter_names() -> list[str]:
 
 def _named(name: str) -> Any:
     if name not in filter_names():
-        if name.endswith(".py"):
-            raise InvalidInput(
-                f"a filter is not loaded from a file ({name}): in Python pass filter= an object of "
-                "your subclass of Filter, or name it in the entry points dpcompose.filters of a "
-                "package of yours"
-            )
+        refuse_file("filters", name, "pass filter= an object of your subclass of Filter")
         near = did_you_mean(name, filter_names())
         others = near or f"; write one of {', '.join(filter_names())}, as sum:1"
         raise InvalidInput(f"unknown filter {name!r}{others}")

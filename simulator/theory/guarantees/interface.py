@@ -57,10 +57,21 @@ class Guarantee(ABC):
 
     @abstractmethod
     def admits(self, other: Guarantee) -> bool:
-        """Whether every mechanism that keeps ``other`` also keeps this guarantee."""
+        """Whether every mechanism that keeps ``other`` also keeps this guarantee.
+
+        >>> from simulator import PureDP
+        >>> PureDP(0.2).admits(PureDP(0.1)), PureDP(0.2).admits(PureDP(0.3))
+        (True, False)
+        """
 
     def implies(self, other: Guarantee) -> bool:
-        """Whether every mechanism that keeps this guarantee belongs to the family ``other``."""
+        """Whether every mechanism that keeps this guarantee belongs to the family ``other``.
+
+        >>> from simulator import PureDP
+        >>> from simulator.theory import ApproxDP
+        >>> PureDP(0.1).implies(ApproxDP(0.1, 1e-6))
+        True
+        """
         return other.admits(self)
 
     def hockey_stick(self, epsilon: float) -> float:
@@ -68,6 +79,10 @@ class Guarantee(ABC):
 
         The largest in the family, attained by its extremal pair. A negative epsilon is reduced to a
         positive one, as families are symmetric in the two experiments.
+
+        >>> from simulator import PureDP
+        >>> round(PureDP(1.0).hockey_stick(0.5), 6)
+        0.287649
         """
         epsilon = point("epsilon", epsilon)
         if epsilon < 0.0:
@@ -146,7 +161,12 @@ class Guarantee(ABC):
         return math.inf if self.implied is None else self.implied.gdp_mu
 
     def renyi(self, alpha: float) -> float:
-        """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none."""
+        """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none.
+
+        >>> from simulator import PureDP
+        >>> round(PureDP(1.0).renyi(2.0), 6)
+        0.735326
+        """
         if self.implied is not None:
             return self.implied.renyi(alpha)
         return check_order(alpha) * self.zcdp_rho

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.foundations import grammar
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.extensions import added, load_named
+from simulator.foundations.extensions import added, load_named, refuse_file
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.guarantees.interface import Guarantee
 
@@ -54,6 +54,7 @@ def parse_guarantee(text: str) -> Guarantee:
     named = grammar.read_once(text)
     name = named.name
     if name not in family_names():
+        refuse_file("families", name, "pass family= an object of your class")
         near = did_you_mean(name, family_names())
         raise InvalidInput(f"unknown family {text!r}{near or f'; write one of {FORMS}'}")
     make: Any = load_named("families", FAMILIES, name)

@@ -111,6 +111,14 @@ def test_a_mechanism_without_a_tilted_law_is_refused(adversary, method):
     assert " object at " not in str(refused.value)
 
 
+def test_a_refusal_of_plain_play_names_what_the_mechanism_lacks():
+    with pytest.raises(Refusal, match=r"played plainly, as .* \(`tilt` and `sample_tilted`\)"):
+        estimated(untilted, 2.7, 500, "auto", rounds=7)
+    with pytest.raises(Refusal) as chosen:
+        estimated(untilted, 2.7, 500, "plain", rounds=7)
+    assert "sample_tilted" not in str(chosen.value)
+
+
 def listed_instead(coins):
     """``unlisted``, by the same mechanism with its answers listed."""
     while True:
