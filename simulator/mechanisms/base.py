@@ -203,7 +203,10 @@ class Mechanism(ABC):
         ------
         NotApplicable : this mechanism has no closed form.
         """
-        raise NotApplicable(f"{type(self).__name__} has no closed-form privacy-loss law")
+        raise NotApplicable(
+            f"{type(self).__name__} has no closed-form privacy-loss law: write its method law, "
+            "which returns one"
+        )
 
 
 def no_outcomes(name: str) -> NotApplicable:

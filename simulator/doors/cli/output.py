@@ -110,7 +110,8 @@ def print_table(
 
     The columns named in ``right``, which are aligned right, are never broken; texts are, between
     words, and those of the first column last of all. Of the columns named in ``spare`` as many as
-    needed are left out of a terminal that is too narrow, and named below.
+    needed are left out of a terminal that is too narrow, and named below. Columns that still do not
+    fit stand one space apart.
     """
     from rich.console import Console  # slow to import; JSON and --help do not need it
     from rich.table import Table
@@ -118,9 +119,10 @@ def print_table(
     cells, width = [tuple(row) for row in rows], terminal_width()
     natural = [max(map(len, each)) for each in zip(columns, *cells)]
     kept = list(range(len(columns)))  # places, as two columns may have one name
+    gap = 2
 
     def too_wide(widths: Iterable[int]) -> bool:
-        return sum(each + 2 for each in widths) - 2 > (width or PIPED)
+        return sum(each + gap for each in widths) - gap > (width or PIPED)
 
     for name in spare if width else ():
         if too_wide(natural[place] for place in kept):
@@ -132,9 +134,12 @@ def print_table(
         texts = [place for place in kept[1:] if widths[place] > least[place]]
         names = [place for place in kept[:1] if widths[place] > least[place]]
         if not (texts or names):
-            break
+            if gap == 1:
+                break
+            gap = 1
+            continue
         widths[max(texts or names, key=lambda place: widths[place])] -= 1
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
     for place, room in widths.items():
         name = columns[place]
         justify: Literal["left", "right"] = "right" if name in right else "left"
@@ -143,7 +148,7 @@ def print_table(
         table.add_row(*(row[place] for place in kept))
     console = Console(
         file=sys.__stdout__, highlight=False, markup=False, color_system=None,
-        width=sum(widths.values()) + 2 * len(widths),
+        width=sum(widths.values()) + gap * len(widths),
     )  # fmt: skip
     with console.capture() as drawn:  # rich would exit on a closed pipe
         console.print(table)

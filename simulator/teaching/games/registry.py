@@ -39,7 +39,8 @@ def find(name: str) -> Variant:
         loaded = load_added("games", name)
         found = {"game": loaded} if isinstance(loaded, Variant) else vars(loaded)
     else:
-        raise InvalidInput(f"unknown game {name!r}{did_you_mean(name, names())}")
+        hint = did_you_mean(name, names()) or f"; there are {', '.join(names())}, or a file's path"
+        raise InvalidInput(f"unknown game {name!r}{hint}")
     games = [value for value in found.values() if isinstance(value, Variant)]
     if len(games) != 1:
         raise InvalidInput(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.doors.cli.output import number, print_json, say
+from simulator.doors.cli.output import number, print_json, print_table, say
 
 if TYPE_CHECKING:
     from simulator.worst.filters.certified import CertifiedFilter
@@ -26,7 +26,7 @@ def residue(
         print_json({"filter": str(found), "rounds": [_plain(row) for row in rows]})
     else:
         say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
-        say(f"{'filter':<9} {found}, by a formula, without a certificate\n")
+        say(f"{'filter':<9} {found}, by a formula, without a certificate")
         _table(rows)
     return rows
 
@@ -45,7 +45,7 @@ def certified(
     plan = plan_text(found.plan[:8])
     say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
     say(f"{'plan':<9} {plan}{', ...' if len(found.plan) > 8 else ''}")
-    say("\n".join(proved.lines()) + "\n")
+    say("\n".join(proved.lines()))
     _table(rows)
     return rows
 
@@ -62,15 +62,13 @@ def plan_text(plan: Sequence[tuple[str, float, int]]) -> str:
 def _table(rows: Sequence[ScheduleRow]) -> None:
     """Print the table."""
     names = list(dict.fromkeys(name for row in rows for name in row.rounds))
-    limited = any(row.most is not None for row in rows)
-    wide = max((len(row.schedule) for row in rows), default=8)
-    heads = [*names, *(["at most"] if limited else [])]
-    widths = [max(len(head), 6) for head in heads]
-    say("  ".join([f"{'schedule':<{wide}}", *(f"{h:>{w}}" for h, w in zip(heads, widths))]))
-    for row in rows:
-        cells = [str(row.rounds.get(name, 0)) for name in names]
-        cells += [] if not limited else ["-" if row.most is None else str(row.most)]
-        say("  ".join([f"{row.schedule:<{wide}}", *(f"{c:>{w}}" for c, w in zip(cells, widths))]))
+    heads = [*names, *(["at most"] if any(row.most is not None for row in rows) else [])]
+    cells = [
+        [row.schedule, *(str(row.rounds.get(name, 0)) for name in names)]
+        + (["-" if row.most is None else str(row.most)] if len(heads) > len(names) else [])
+        for row in rows
+    ]
+    print_table("", ["schedule", *heads], cells, right=heads)
 
 
 def _plain(row: ScheduleRow) -> dict[str, Any]:

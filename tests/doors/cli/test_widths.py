@@ -15,6 +15,13 @@ COMMANDS = [
     ["game"],
     ["game", "attribution"],
     ["claims", "--list"],
+    ["filter", "--family", "pure:0.5", "--epsilon", "1", "--delta", "1e-6"],
+    ["verify", "fixed-worst-case", "--family", "pure:0.2", "--rounds", "5", "--trials", "500"],
+    ["conform", "dpcompose", "--quick"],
+    ["conform"],
+    ["claims", "zhang2020-bob"],
+    ["truths"],
+    ["worst-case", "--menu", "randomized-response:0.2", "--rounds", "5", "--epsilon", "0.5"],
 ]
 
 
@@ -41,7 +48,8 @@ def test_a_table_fits_the_terminal(dpcompose, monkeypatch, command):
     assert "x1b" not in "".join(narrow)
     assert not any("…" in line for line in narrow)
     names = [line.split("  ")[0] for line in tables(wide) if not line.startswith(" ")]
-    assert {name for name in names if len(name) < 40} <= {line.split("  ")[0] for line in narrow}
+    whole = [name for name in names if len(name) < 40]
+    assert all(any(line.startswith(name) for line in narrow) for name in whole)
 
 
 def test_two_columns_may_have_one_name(capsys, monkeypatch):

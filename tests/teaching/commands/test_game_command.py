@@ -35,7 +35,7 @@ def test_a_bound_that_is_exceeded_gives_the_exit_code_1(dpcompose, tmp_path):
 
 
 def test_bad_input_is_one_line(dpcompose, tmp_path):
-    assert "unknown game" in dpcompose("game", "chess").complaint
+    assert "unknown game 'chess'; there are " in dpcompose("game", "chess").complaint
     assert "has no knob 'x'" in dpcompose("game", "concurrent", "--set", "x=1").complaint
     assert "epsilon goes from" in dpcompose("game", "concurrent", "--set", "epsilon=99").complaint
     assert "name the game" in dpcompose("game", "--plot", tmp_path / "a.png").complaint
