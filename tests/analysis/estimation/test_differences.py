@@ -113,7 +113,7 @@ def test_an_epsilon_that_is_refused_leaves_the_others(weighted, monkeypatch):
     def outweighed(leak, value, seen):
         return "infinite losses may outweigh it" if value < 0.05 else ""
 
-    monkeypatch.setattr("simulator.analysis.result.outweighed", outweighed)
+    monkeypatch.setattr("simulator.analysis.at_one_point.outweighed", outweighed)
     found = weighted.epsilon([0.1, 0.01])
     assert found[0] == one
     assert (found[1].lower, found[1].upper) == (0.0, math.inf)
