@@ -20,7 +20,6 @@ from types import MappingProxyType
 from typing import ClassVar
 from weakref import ref
 
-from simulator.data.tables import read_csv
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import count_of
 from simulator.identity import multisets
@@ -82,6 +81,8 @@ class Database:
         Records are :class:`simulator.data.tables.Record` tuples. Types and errors are those of
         :func:`simulator.data.tables.read_csv`. Rows may repeat: the table is a multiset.
         """
+        from simulator.data.tables import read_csv  # few programs read a table
+
         return cls(read_csv(path, columns, numeric=numeric, text=text))
 
     def add(self, record: Hashable, times: int = 1) -> Database:
