@@ -205,6 +205,8 @@ class Meaning(Emitter):
         if isinstance(held, Several):
             values: Sequence[Value] = held.items
         elif isinstance(held, Picked) and isinstance(place, Static):
+            if type(place.value) not in (int, bool):
+                raise self.refuse("an item of one of many objects by other than a whole number")
             return self.part(held, place.value)
         elif not isinstance(held, Static) or not is_plain(held.value):
             raise self.refuse("an item of a value that is computed, or of a user's object")

@@ -77,6 +77,7 @@ REFUSED = {
     "tuples of two lengths": "for i in range(40):\n    yield PAIRS[i][0], SHORT[i][1], WEAK",
     "not all have so many": "for w, b in RAGGED:\n    yield w, b, WEAK",
     "not all are tuples": "for each in OF_SIZE:\n    yield each[0], each[1], WEAK",
+    "by other than a whole number": "for c in CHALLENGES:\n    yield c[0], c[1], c[None]",
     "the truth of": "for w, b in PAIRS:\n    yield w, b, WEAK if w else STRONG",
     "that are not numbers": "for w, b in PAIRS:\n    yield w, b, WEAK if w == b else STRONG",
 }
