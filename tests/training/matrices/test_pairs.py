@@ -64,7 +64,8 @@ def test_signs_that_alternate_reach_the_pair_of_absolute_values():
 
 def test_a_pair_that_is_not_reached_has_the_lower_end_of_one_that_is():
     pair = balls_in_bins(1.5, 3, 9, (1.0, -0.5, -0.125))
-    assert (pair.played.gram <= pair.gram).all() and (pair.played.gram < pair.gram).any()
+    assert (pair.played.gram <= pair.gram).all()
+    assert (pair.played.gram < pair.gram).any()
     most, least = (
         estimate_allocation(one, epsilon=1.0, draws=4000, confidence=1 - 1e-6).worst
         for one in (pair, pair.played)
