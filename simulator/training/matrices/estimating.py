@@ -144,6 +144,7 @@ def estimate_allocation(
     alone = 1.0 - (1.0 - open_probability("confidence", confidence)) / len(wanted)
     whole("draws", draws)
     found: dict[str, Estimate] = {}
+    answer: Callable[[_Sampler, float, int, float], Estimate]
     if epsilon is not None:
         point, answer = nonnegative("epsilon", finite("epsilon", epsilon)), _delta
     else:
