@@ -1,8 +1,10 @@
 from .audits import (
     AuditResult as AuditResult,
+    OneRunAudit as OneRunAudit,
     audit as audit,
     audit_answers as audit_answers,
     audit_composition as audit_composition,
+    audit_one_run as audit_one_run,
     audit_views as audit_views,
 )
 from .pipelines import (
@@ -20,6 +22,7 @@ from .testing import (
 
 __all__ = [
     "AuditResult",
+    "OneRunAudit",
     "PipelineReport",
     "PrivacyViolation",
     "assert_accountant",
@@ -29,6 +32,7 @@ __all__ = [
     "audit",
     "audit_answers",
     "audit_composition",
+    "audit_one_run",
     "audit_views",
     "mechanism",
     "record",

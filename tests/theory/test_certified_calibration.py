@@ -145,7 +145,7 @@ def test_an_engine_that_reports_too_little_is_not_believed_beyond(monkeypatch):
             return type(found)(0.0, found.upper)
 
     monkeypatch.setattr(certified_calibration, "compose_laws", Vague)
-    with pytest.raises(NotApplicable, match="cannot certify 3 digits"):
+    with pytest.raises(NotApplicable, match="no candidate beyond it is certified to miss it"):
         calibrate_certified(
             lambda e: [(randomized_response(e), 10)], 1.0, 1e-5, scale_of("epsilon", 3)
         )

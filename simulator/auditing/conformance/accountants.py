@@ -187,7 +187,8 @@ def _try_one(
                 found.skipped[subject["name"]] = found.skipped.get(subject["name"], 0) + 1
                 continue
             judged = _call(worker, (found.name, subject), case, (question, at), shared)
-            spent += judged.seconds
+            # of the processor where it is known, which a busy machine does not change
+            spent += judged.seconds if math.isnan(judged.processor) else judged.processor
             found.judged.append(judged)
 
 

@@ -26,7 +26,7 @@ _COARSE, _SHOWN, _FINE = 1e-2, 1e-5, (1e-6, 1e-8)
 """Tolerances of the composition, tried in turn until a bracket lies on one side of the target; the
 ends that are returned have the second, where no finer one is needed."""
 
-_SHARES = (1 / 16, 1 / 4, 1.0)
+_SHARES = (1 / 16, 1 / 4)
 """Shares of the recursion's work, tried in turn where the direction is chosen in every round."""
 
 _CLEAR = 2.0
@@ -35,7 +35,7 @@ _CLEAR = 2.0
 _NARROWED = 0.5
 """A finer tolerance narrows a bracket by this at least, or no finer one is tried."""
 
-_DISTANCES = (0, 1, 2, 3, *(2**n for n in range(2, 12)))
+_DISTANCES = (0, 1, 2, 3, *(2**n for n in range(2, 40)))
 """How far beyond the last candidate one that certainly misses the target is looked for: the ends
 may be wider than a candidate's step."""
 
@@ -244,13 +244,13 @@ class _Search:
     def _between(self, good: int, bad: int) -> int:
         """The index at which log epsilon is that of the target, on a line in the log of candidates.
 
-        The line is through the two candidates whose epsilons are the nearest to the target.
+        The line is through the two candidates whose upper ends are the nearest to the target.
         """
         aim = math.log(self.epsilon)
         points = sorted(
-            (abs(math.log(ends.midpoint) - aim), math.log(ends.midpoint), index)
+            (abs(math.log(ends.upper) - aim), math.log(ends.upper), index)
             for index, ends in self.seen.items()
-            if 0.0 < ends.midpoint < math.inf and self.scale.candidate(index) > 0.0
+            if 0.0 < ends.upper < math.inf and self.scale.candidate(index) > 0.0
         )[:2]
         if len(points) < 2 or points[0][1] == points[1][1]:
             return (good + bad) // 2
@@ -267,13 +267,20 @@ class _Search:
         if bad is None:
             return self._result(good, None, None)
         away = 1 if bad > good else -1
+        step = self._ends(bad).lower - self._ends(good).lower
+        wanted = (self.epsilon - self._ends(bad).lower) / step if step > 0.0 else 0.0
         for distance in _DISTANCES:
-            beyond, other = bad + away * distance, self._ends(bad + away * distance)
+            if distance < wanted / 2.0:
+                continue
+            beyond = bad + away * distance
+            if not self.scale.least <= self.scale.candidate(beyond) <= self.scale.most:
+                break
+            other = self._ends(beyond)
             if other.lower > self.epsilon:
                 return self._result(good, self.scale.candidate(beyond), other)
         raise NotApplicable(
-            f"{self.scale.name} near {value!r}: double precision cannot certify "
-            f"{self.scale.digits} digits"
+            f"{value!r} of {self.scale.name} meets the target, and no candidate beyond it is "
+            "certified to miss it"
         )
 
     def _result(self, good: int, beyond: float | None, missed: Bracket | None) -> Calibrated:

@@ -43,6 +43,9 @@ SAMPLED_SPREAD = 2000.0
 """TRUTH_SPREAD for a mechanism on a sample, whose loss is put on a grid."""
 _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
+_EXACT_WITHIN = 1e-3
+"""Relative distance of certified ends above which a row is called an upper bound, not exact."""
+
 _SAME_NUMBER = 1e-9
 """Relative distance of two bounds that are one formula, evaluated in two ways."""
 
@@ -188,6 +191,8 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
     if bound.kind == "lower" and not attained:
         raise NotApplicable(f"{bound.name}: the mechanism is not the worst of its family")
     answer, kind = question.theorem(bound.on(composition)), bound.kind
+    if kind == "exact" and answer.width > _EXACT_WITHIN * answer.upper:
+        kind = "upper"
     if kind in ("exact", "upper") and not attained:
         kind, answer = "upper", Bracket(0.0, answer.upper)
     seconds = time.perf_counter() - start

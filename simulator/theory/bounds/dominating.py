@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter
 from typing import ClassVar
@@ -11,14 +12,8 @@ from typing import ClassVar
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.base import SAME_PAIR, Bound, unlike
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.bounds.menu_recursion import (
-    LEAST_POINTS,
-    WORK,
-    Menu,
-    Stages,
-    menu_delta,
-    menu_epsilon,
-)
+from simulator.theory.bounds.menu_recursion import Menu, Stages, menu_delta, menu_epsilon
+from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke
 from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.dominated import DominatedFamily
 from simulator.theory.guarantees.interface import Guarantee
@@ -27,6 +22,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
 
 _SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
+_NEAR = 1e-6  # relative distance of ends that no recursion narrows
 
 
 class DominatingPairs(Bound):
@@ -132,8 +128,7 @@ class AnyDirection(Bound):
             return reason
         if core.in_turn is None and len(core.parts) > 1:
             return "the value depends on the order of the rounds, and several kinds alternate"
-        most = WORK / LEAST_POINTS
-        return f"at most {most:.0f} rounds are enclosed" if core.rounds > most else None
+        return None
 
     def _stages(self, core: Composition) -> Stages:
         stages: list[tuple[Menu, int]] = []
@@ -147,14 +142,46 @@ class AnyDirection(Bound):
     def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         if math.isinf(epsilon):
             return Bracket(0.0, 0.0)
-        if core.rounds == 1:
-            return largest_delta(OneDirection()._composed(core), epsilon)
-        return menu_delta(self._stages(core), epsilon)
+        return self._enclosed(
+            core,
+            largest_delta(OneDirection()._composed(core), epsilon),
+            lambda bound: bound._delta_answer(core, epsilon),
+            lambda: menu_delta(self._stages(core), epsilon),
+        )
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
+        return self._enclosed(
+            core,
+            Bracket.largest(one.epsilon(delta) for one in OneDirection()._composed(core)),
+            lambda bound: bound._epsilon_answer(core, delta),
+            lambda: menu_epsilon(self._stages(core), delta),
+        )
+
+    def _enclosed(
+        self,
+        core: Composition,
+        one_way: Bracket,
+        answer: Callable[[Bound], Bracket],
+        recursion: Callable[[], Bracket],
+    ) -> Bracket:
+        """What all answers leave: who keeps to one direction gets no more, no bound gives less.
+
+        The recursion is left out where their ends are next to each other. Raises its NotApplicable
+        where there is no other upper end.
+        """
         if core.rounds == 1:
-            return Bracket.largest(one.epsilon(delta) for one in OneDirection()._composed(core))
-        return menu_epsilon(self._stages(core), delta)
+            return one_way
+        found = Bracket(one_way.lower, math.inf)
+        for bound in (BothDirections(), RDPCanonneKamathSteinke()):
+            with suppress(NotApplicable):
+                if bound.why_not(core) is None:
+                    found = found.meet(answer(bound))
+        if math.isinf(found.upper):
+            return found.meet(recursion())
+        if found.width > _NEAR * found.upper:
+            with suppress(NotApplicable):
+                found = found.meet(recursion())
+        return found
 
 
 _worst, _dominating = attrgetter("worst_law"), attrgetter("dominating_law")

@@ -80,7 +80,8 @@ def stated(
     if found.beyond is not None and found.beyond_epsilon is not None:
         names = ("misses", "does not") if exact else ("unknown", "is not known to")
         rows.append((*names, found.beyond, found.beyond_epsilon))
-    every = f"every {'larger' if scale.grows else 'smaller'} {found.name} meets it too"
+    of = "number of " if scale.digits == 0 else ""
+    every = f"every {'larger' if scale.grows else 'smaller'} {of}{found.name} meets it too"
     return FoundParameter(
         found.name,
         f"certified at delta = {exactly(target.delta)}, {_ADVERSARIES[found.any_direction]}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +119,8 @@ def estimate_allocation(
     draws : of each direction.
     confidence : with which all intervals hold together.
 
+    Where the pair dominates and is not known to be reached, the lower end is that of ``played``.
+
     At an epsilon the interval is that of betting on weighted draws (Waudby-Smith and Ramdas 2023).
     At a delta the same test is inverted: it is made at every epsilon with one sequence of bets, and
     only the test at the true one can err, so no correction is needed.
@@ -142,14 +144,20 @@ def estimate_allocation(
     alone = 1.0 - (1.0 - open_probability("confidence", confidence)) / len(wanted)
     whole("draws", draws)
     found: dict[str, Estimate] = {}
+    answer: Callable[[_Sampler, float, int, float], Estimate]
+    if epsilon is not None:
+        point, answer = nonnegative("epsilon", finite("epsilon", epsilon)), _delta
+    else:
+        point, answer = open_probability("delta", cast(float, delta)), _epsilon
     for each in wanted:
-        if epsilon is not None:
-            point = nonnegative("epsilon", finite("epsilon", epsilon))
-            found[each] = _delta(_Sampler(pair, each, seed), point, draws, alone)
-        else:
-            assert delta is not None
-            point = open_probability("delta", delta)
-            found[each] = _epsilon(_Sampler(pair, each, seed), point, draws, alone)
+        if pair.played is None:
+            found[each] = answer(_Sampler(pair, each, seed), point, draws, alone)
+            continue
+        half = 1.0 - (1.0 - alone) / 2.0
+        most, least = (
+            answer(_Sampler(one, each, seed), point, draws, half) for one in (pair, pair.played)
+        )
+        found[each] = replace(most, lower=min(least.lower, most.lower))
     return AllocationEstimate(
         at="delta" if epsilon is None else "epsilon",
         point=point,

@@ -13,13 +13,22 @@ That P, Q dominate where gradients depend on earlier answers: the noise is Gauss
 lower triangular and has no negative entry (Choquette-Choo and others, "Near Exact Privacy
 Amplification for Matrix Mechanisms", 2025; for independent noise Chua and others, "Balls-and-Bins
 Sampling for DP-SGD", 2025). Relation: add or remove one record.
+
+Where C has negative entries the pair of |C| dominates. In round t let the differing record's term
+in bin j be mu_j, of norm at most a_j = sum_l |C_tl| over the rounds l of bin j, and let Y_j > 0 be
+the factors of the later rounds, already replaced by those of |C|. Each divergence is the mean of a
+convex f of sum_j w_j Y_j exp(<x, mu_j> - |mu_j|^2 / 2), x standard normal, w_j of the past. It does
+not fall when <mu_j, mu_l> is replaced by the larger a_j a_l for all j, l (Kahane, "Sur le chaos
+multiplicatif", 1985, convexity inequality; Y is independent of x). From the last round to the first
+this replaces C by |C|. Gradients whose signs alternate attain it where C's signs do; otherwise
+``played`` is a pair that signs of the gradients reach.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +55,7 @@ class BinnedPair:
     gram : float64, shape (bins, bins), inner products of the means over sigma^2; of full rank.
     name : the pair in words; draws are seeded by it.
     theorem : why the pair dominates.
+    played : a pair that an adversary reaches, where this one is not known to be; else None.
 
     >>> from simulator.training import balls_in_bins
     >>> balls_in_bins(sigma=2.0, bins=4, rounds=8).gram.shape
@@ -55,6 +65,7 @@ class BinnedPair:
     gram: Floats
     name: str
     theorem: str
+    played: BinnedPair | None = field(default=None, kw_only=True)
 
     @property
     def bins(self) -> int:
@@ -121,8 +132,8 @@ def balls_in_bins(
 
     Raises
     ------
-    InvalidInput : a parameter is out of its range, or C is not lower triangular with a positive
-        diagonal and no negative entry.
+    InvalidInput : a parameter is out of its range, or C is not lower triangular with a diagonal
+        without zeros.
 
     >>> from simulator.training import balls_in_bins
     >>> balls_in_bins(sigma=2.0, bins=4, rounds=8).theorem
@@ -139,25 +150,45 @@ def balls_in_bins(
         raise InvalidInput(f"bins must be at most {MOST_BINS}, not {bins}", argument="bins")
     if matrix is None:
         band = checked_coefficients(coefficients, rounds)
-        what, means = ",".join(map(repr, band.tolist())), _means_of_band(band, bins, rounds)
+        what, c = ",".join(map(repr, band.tolist())), _of_band(band, rounds)
     else:
-        c = checked_matrix(matrix, rounds)
-        dealt = np.arange(rounds)[:, None] % bins == np.arange(bins)
-        what, means = f"a matrix, {_digits(c)}", scipy.sparse.csc_array(c @ dealt.astype(float))
-    gram = (means.T @ means).toarray() / sigma**2
-    if not np.isfinite(gram).all() or not (np.diagonal(gram) > 0.0).all():
-        raise InvalidInput(f"sigma {sigma!r} and C leave the range of floats", argument="sigma")
+        dense = checked_matrix(matrix, rounds)
+        what, c = f"a matrix, {_digits(dense)}", scipy.sparse.csc_array(dense)
+    name = f"balls in bins, sigma={sigma!r}, bins={bins}, rounds={rounds}, C={what}"
+    dealt = scipy.sparse.csc_array(
+        (np.ones(rounds), (np.arange(rounds), np.arange(rounds) % bins)), shape=(rounds, bins)
+    )
+    gram = _gram(abs(c) @ dealt, sigma)
     if float(np.max(np.diagonal(gram))) > 500.0:
         raise InvalidInput(
             f"sigma {sigma!r} is too small: a bin's ratio would leave the range of floats, as its "
             f"mean is {math.sqrt(float(np.max(np.diagonal(gram)))):.3g} standard deviations off",
             argument="sigma",
         )
-    return BinnedPair(
-        gram,
-        f"balls in bins, sigma={sigma!r}, bins={bins}, rounds={rounds}, C={what}",
-        "Choquette-Choo and others 2025; Chua and others 2025",
-    )
+    if not (c.data < 0.0).any():
+        return BinnedPair(gram, name, _THEOREM)
+    # what gradients of alternating signs reach, in steps, in epochs, or in both
+    steps, epochs = np.arange(rounds), np.arange(rounds) // bins
+    reached = [
+        _gram(c @ scipy.sparse.diags_array((-1.0) ** turns) @ dealt, sigma)
+        for turns in (0 * steps, steps, epochs, steps + epochs)
+    ]
+    most = max(reached, key=np.sum)
+    if np.array_equal(most, gram):
+        return BinnedPair(gram, name, _THEOREM)
+    played = BinnedPair(most, f"{name}, played", _THEOREM)
+    return BinnedPair(gram, name, f"{_THEOREM}; |C| by Kahane 1985", played=played)
+
+
+_THEOREM = "Choquette-Choo and others 2025; Chua and others 2025"
+
+
+def _gram(means: scipy.sparse.csc_array, sigma: float) -> Floats:
+    """The inner products of the means over sigma^2, from those times sigma."""
+    gram = np.asarray((means.T @ means).toarray() / sigma**2)
+    if not np.isfinite(gram).all() or not (np.diagonal(gram) > 0.0).all():
+        raise InvalidInput(f"sigma {sigma!r} and C leave the range of floats", argument="sigma")
+    return gram
 
 
 def checked_coefficients(coefficients: Sequence[float], rounds: int) -> Floats:
@@ -178,7 +209,6 @@ def checked_coefficients(coefficients: Sequence[float], rounds: int) -> Floats:
             f"coefficients must begin with a number above 0, not {band[0]:g}: C would be singular",
             argument="coefficients",
         )
-    _refuse_negative("coefficients", band)
     band = band[: np.flatnonzero(band)[-1] + 1]
     if len(band) > rounds:
         raise InvalidInput(
@@ -216,32 +246,19 @@ def checked_matrix(matrix: ArrayLike, rounds: int) -> Floats:
             f"matrix is singular: entry ({zero[0]}, {zero[0]}) of its diagonal is 0",
             argument="matrix",
         )
-    _refuse_negative("matrix", c)
     return c
 
 
-def _refuse_negative(name: str, entries: Floats) -> None:
-    if (entries < 0.0).any():
-        raise InvalidInput(
-            f"{name} must have no negative entry, not {float(entries.min()):g}: the theorem on the "
-            "dominating pair needs that",
-            argument=name,
-        )
-
-
-def _means_of_band(band: Floats, bins: int, rounds: int) -> scipy.sparse.csc_array:
-    """The means m_j times sigma, shape (rounds, bins)."""
+def _of_band(band: Floats, rounds: int) -> scipy.sparse.csc_array:
+    """C of these coefficients."""
     if len(band) * rounds > _MOST_ENTRIES:
         raise InvalidInput(
             f"{rounds} rounds with {len(band)} coefficients are too many: C has more than "
             f"{_MOST_ENTRIES} entries",
             argument="rounds",
         )
-    of = np.arange(rounds)
-    rows = np.concatenate([of[lag:] for lag in range(len(band))])
-    columns = np.concatenate([of[: rounds - lag] % bins for lag in range(len(band))])
-    entries = np.concatenate([np.full(rounds - lag, c) for lag, c in enumerate(band)])
-    return scipy.sparse.csc_array((entries, (rows, columns)), shape=(rounds, bins))
+    lags = -np.arange(len(band))
+    return scipy.sparse.csc_array(scipy.sparse.diags_array(band, offsets=lags, shape=(rounds,) * 2))
 
 
 def _digits(c: Floats) -> str:

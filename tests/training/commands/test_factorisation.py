@@ -45,7 +45,6 @@ def test_a_matrix_in_a_file_is_its_coefficients(dpcompose, tmp_path):
         ("2,3", "matrix-factorisation needs rounds: write matrix-factorisation:SIGMA,BINS,ROUNDS["),
         ("2,3,6*2", "the rounds are a parameter of matrix-factorisation"),
         ("2,3,6,coefficients=0,1", "coefficients must begin with a number above 0"),
-        ("2,3,6,coefficients=1,-1", "coefficients must have no negative entry"),
         ("2,3,6,coefficients=1,x", "coefficients must be a number, not 'x'"),
         ("2,3,6,1,0.5,matrix=nowhere.npy", "nowhere.npy: No such file or directory"),
         ("2,3,6,draws=0", "draws must be at least 1, not 0"),
