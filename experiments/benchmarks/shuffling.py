@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
 from experiments.benchmarks.measure import Line, seconds
 from simulator.theory import Composition, ShuffledDP, bound
 
 NARROW, WIDE = (0.1, 0.2, 2.5, 3.73, 6.0), (0.4, 0.7, 1.0, 1.5, 2.0)
-REPORTS, DELTAS = (100, 10**4, 10**6, 10**8), (1e-4, 1e-8, 1e-12)
-LEAST = 0.3
-"""Of epsilon times the square root of the reports; where delta is close to delta(0) the ratio of
-two small numbers is left out."""
+REPORTS, DELTAS = (100, 10**4, 10**8), (1e-4, 1e-12)
+LEAST = 1.0
+"""Deviations of the sum that epsilon is; where delta is near delta(0) two small numbers differ."""
 TARGET = 1.05
 
 
@@ -32,7 +32,8 @@ def shuffled_reports() -> Iterator[Line]:
 
             slowest = max(slowest, seconds(asked))
             above, below = ends
-            if below * reports**0.5 >= LEAST * local and above / below > worst:
+            deviation = math.expm1(local) * math.sqrt(2.0 / (1.0 + math.exp(local)) / reports)
+            if below >= LEAST * deviation and above / below > worst:
                 worst = above / below
                 where = {"local": local, "reports": reports, "delta": delta, "upper": above}
         said = f"shuffled reports, ends {name}"
