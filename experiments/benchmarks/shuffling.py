@@ -22,7 +22,8 @@ def shuffled_reports() -> Iterator[Line]:
     for name, locals_ in (("close", NARROW), ("apart", WIDE)):
         worst, where = 0.0, {}
         for local, reports, delta in itertools.product(locals_, REPORTS, DELTAS):
-            rounds, ends = Composition.repeat(ShuffledDP(local, reports), 1), []
+            rounds = Composition.repeat(ShuffledDP(local, reports), 1)
+            ends: list[float] = []
 
             def asked(rounds: Composition = rounds, delta: float = delta,
                       ends: list[float] = ends) -> None:  # fmt: skip
