@@ -163,4 +163,4 @@ class LatticeTerms:
             moved = self._tilted(theta + sign * extra)[0]
             exponent = moved - log_scale - sign * extra * (threshold + sign * reach)
             found = min(found, exponent)
-        return math.exp(min(0.0, found))
+        return math.exp(min(700.0, found))
