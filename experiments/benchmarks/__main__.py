@@ -25,6 +25,7 @@ from experiments.benchmarks import (
     peers,
     plugin,
     rare,
+    shuffling,
     studies,
     worst,
 )
@@ -59,6 +60,7 @@ MODULES = (
     accounting,
     floor,
     allocation,
+    shuffling,
     draws,
     commands,
     studies,

@@ -1,4 +1,4 @@
-"""Privacy amplification by shuffling: the clones' bounds against exact shuffled responses."""
+"""Privacy amplification by shuffling: the clones, the blanket of Laplace noise, and exact ends."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised, spaced_marks
 from simulator.studies import Study, Task, collect
-from simulator.theory import ShuffledDP, shuffled_law
+from simulator.theory import LaplaceLaw, ShuffledBlanket, ShuffledDP, shuffled_law
+from simulator.theory.laws.clones import ClonePair
 
-TITLE = "shuffled reports: the clones' bounds and exact randomized response"
+TITLE = "shuffled reports: the clones' bounds, the blanket of Laplace noise, exact responses"
 
 SPECIFICATION: dict[str, Any] = {
     "epsilon": 1.0,
     "delta": 1e-6,
     "largest": 10**6,
     "per_decade": 5,
+    "from": 10,
     "small": {"reports": 8, "values": [2, 3], "points": 40},
 }
 
@@ -47,7 +49,18 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
         str(values): _worst_shuffle(epsilon, small["reports"], values, np.array(grid))
         for values in small["values"]
     }
-    return {"study": Study.of(collect(tasks, jobs=1)), "exact": exact}
+    fewer = [ClonePair(epsilon, n, math.exp(-epsilon)).epsilon_bracket(delta) for n in reports]
+    blanket = [
+        ShuffledBlanket(LaplaceLaw(epsilon), n).epsilon_bracket(delta)
+        for n in reports
+        if n >= specification["from"]
+    ]
+    return {
+        "study": Study.of(collect(tasks, jobs=1)),
+        "exact": exact,
+        "fewer": [one.upper for one in fewer],
+        "blanket": {"upper": [one.upper for one in blanket], "lower": [o.lower for o in blanket]},
+    }
 
 
 def _worst_shuffle(epsilon: float, reports: int, values: int, grid: np.ndarray) -> list[float]:
@@ -87,8 +100,15 @@ def _draw_many(axes: Axes, data: Mapping[str, Any]) -> None:
     (reports, curves), game = by_reports(data["study"]), data["specification"]
     for index, name in enumerate((SUMMED, CLOSED)):
         axes.plot(reports, curves[name], label=label(name), **promised(index, name))
+    axes.plot(reports, data["fewer"], color="0.5", linewidth=0.8, linestyle=(0, (4, 2)),
+              label=r"clones of 2021, share $e^{-\varepsilon_0}$")  # fmt: skip
     marks = spaced_marks(np.array(reports), 0, logarithmic=True)
-    axes.plot(reports, curves[RESPONSE], label=named(2), markevery=marks, **measured(0))
+    axes.plot(reports, curves[RESPONSE], label="exact, response of 2 or 3 values",
+              markevery=marks, **measured(2))  # fmt: skip
+    some = [n for n in reports if n >= game["from"]]
+    ends = data["blanket"]
+    axes.fill_between(some, ends["lower"], ends["upper"], color="0.6", alpha=0.35, linewidth=0,
+                      label="Laplace noise, equal others to blanket")  # fmt: skip
     axes.axhline(game["epsilon"], color="0.6", linewidth=0.6, zorder=0)
     own = rf"$\varepsilon_0 = {game['epsilon']:g}$ of a report"
     axes.text(reports[-1], 0.94 * game["epsilon"], own,

@@ -107,6 +107,7 @@ from .laws.gaussian import GaussianLaw as GaussianLaw
 from .laws.gaussian_mixture import GaussianMixtureLaw as GaussianMixtureLaw
 from .laws.laplace import LaplaceLaw as LaplaceLaw
 from .laws.shuffled import shuffled_law as shuffled_law
+from .laws.shuffled_blanket import ShuffledBlanket as ShuffledBlanket
 from .laws.subsampled import (
     PoissonSubsampledLaw as PoissonSubsampledLaw,
     SampledWithoutReplacementLaw as SampledWithoutReplacementLaw,
@@ -165,6 +166,7 @@ __all__ = [
     "RunningFilter",
     "RunningOdometer",
     "SampledWithoutReplacementLaw",
+    "ShuffledBlanket",
     "ShuffledDP",
     "SubsampledDP",
     "SubsampledGaussianDP",

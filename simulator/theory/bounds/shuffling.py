@@ -1,4 +1,7 @@
-"""Bounds on shuffled reports: above by hiding among clones, below by randomized response."""
+"""Bounds on shuffled reports: above by hiding among clones, below by randomized response.
+
+Why the clones dominate, and where the ends differ: simulator/theory/lemmas/shuffling-clones.md.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from simulator.theory.guarantees.shuffled import ShuffledDP
 from simulator.theory.laws import clones, shuffled_responses
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.shuffled_responses import response_delta, response_epsilon
+from simulator.theory.laws.ternary_responses import LARGEST_LOCAL, TernaryResponses
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import SMALLEST_DELTA
 from simulator.theory.pld.distribution import PLD, compose_laws
@@ -63,12 +67,12 @@ class ClonesClosedForm(Bound):
 
 
 class ClonesNumerical(Bound):
-    """The curve of C ~ Bin(n - 1, exp(-e)) clones; over several rounds, its law composed."""
+    """The curve of C ~ Bin(n - 1, 2/(1 + exp(e))) clones; over several rounds, its law composed."""
 
     name = "clones-numerical"
     source = (
-        "Feldman, McMillan and Talwar 2021, Section 3; Zhu, Dong and Wang 2022, Theorem 10, "
-        "for several rounds"
+        "the clones of Feldman, McMillan and Talwar 2023 by the blanket of Balle, Bell, Gascon and "
+        "Nissim 2019 in convex order; Zhu, Dong and Wang 2022, Theorem 10, for several rounds"
     )
     costly = True
 
@@ -102,10 +106,13 @@ class ClonesNumerical(Bound):
 
 
 class ShuffledResponses(Bound):
-    """The curve of shuffled binary randomized response, which keeps the guarantee."""
+    """The larger curve of shuffled responses over two and over three values.
+
+    Both keep the guarantee.
+    """
 
     name = "shuffled-randomized-response"
-    source = "the histogram of shuffled binary responses, counted exactly"
+    source = "the histogram of shuffled responses over two or three values, counted exactly"
     kind = "lower"
     adversary = "one with randomized response"
     costly = True
@@ -120,6 +127,8 @@ class ShuffledResponses(Bound):
         if core.rounds == 1:
             (shuffle, _) = rounds[0]
             lower = response_delta(shuffle.epsilon, shuffle.reports, epsilon).lower
+            if (three := _ternary(shuffle)) is not None:
+                lower = max(lower, three.delta_bracket(epsilon).lower)
         else:
             composed, wrong = _revealed(rounds)
             moved = epsilon + 2.0 * wrong
@@ -135,12 +144,21 @@ class ShuffledResponses(Bound):
         if core.rounds == 1:
             (shuffle, _) = rounds[0]
             lower = response_epsilon(shuffle.epsilon, shuffle.reports, delta).lower
+            if (three := _ternary(shuffle)) is not None:
+                lower = max(lower, three.epsilon_bracket(delta).lower)
         else:
             composed, wrong = _revealed(rounds)
             moved = min(delta * math.exp(wrong), 1.0 - UNIT)
             found = (one.epsilon(moved).lower for one in (composed, composed.reversed()))
             lower = max(0.0, max(found) - 2.0 * wrong)
         return Bracket(lower, math.inf, lower)
+
+
+def _ternary(shuffle: ShuffledDP) -> TernaryResponses | None:
+    """The responses over three values, unless the two values' are known to lose more."""
+    if shuffle.epsilon > LARGEST_LOCAL:
+        return None
+    return TernaryResponses(shuffle.epsilon, shuffle.reports)
 
 
 def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:

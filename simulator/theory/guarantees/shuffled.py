@@ -20,12 +20,12 @@ class ShuffledDP(Guarantee):
     epsilon-DP in any order, which the conversions to other notions use. Only ``hockey_stick``, an
     upper bound, and the bounds on shuffling use the random order.
 
-    Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
-    and Talwar 2021, Theorem 3.1.
+    Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; the pair of
+    :class:`~simulator.theory.laws.clones.ClonePair`.
 
     >>> from simulator.theory import ShuffledDP
     >>> round(ShuffledDP(1.0, 1000).hockey_stick(0.1), 6)
-    0.000353
+    8.2e-05
     """
 
     epsilon: float

@@ -17,23 +17,29 @@ import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
+from simulator.theory.inverse import walk_outward
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import count, positive
 from simulator.theory.pld.response_atoms import Floats, LossAtoms, log_responses
 
-MOST_REPORTS = 10**6
+MOST_REPORTS = 10**8
 _EVERY_PAIR = 128
 _FEW_PAIRS = 5
+_ALL = 10**4  # up to so many people, every number of untruthful answers is counted
+_REACH = 37.0  # in deviations; _LOST is at 36.6 of a Gaussian
 _LOST = 1e-290  # products of smaller numbers lose digits
 
 
 def pairs_tried(reports: int) -> range:
     """The numbers of others that have 1 in the pairs of :func:`response_delta`.
 
-    All pairs up to 128 reports; beyond, the first five, which come close to the worst.
+    All pairs up to 128 reports; beyond, the first five, which come close to the worst, and above
+    10^4 reports the first, from which these differ by less than a few parts in 10^4.
     """
     others = count("reports", reports) - 1
-    return range(others + 1 if reports <= _EVERY_PAIR else _FEW_PAIRS)
+    if reports <= _EVERY_PAIR:
+        return range(others + 1)
+    return range(_FEW_PAIRS if reports <= _ALL else 1)
 
 
 def counts(epsilon: float, reports: int, ones: int) -> tuple[tuple[Floats, Floats], float]:
@@ -89,17 +95,47 @@ def response_epsilon(local: float, reports: int, delta: float) -> Bracket:
     low = high = 0.0
     for ones in pairs_tried(reports):
         atoms = response_atoms(local, reports, ones)
-        low = max(low, atoms.epsilon_bracket(delta, local).lower)
-        high = max(high, atoms.epsilon_bracket(delta - _LOST, local).upper)
+        if atoms.delta_bracket(0.0).upper + _LOST <= delta:
+            continue
+        found = _inverse(atoms, delta, local)
+        low, high = max(low, found.lower), max(high, found.upper)
     return Bracket(low, high)
+
+
+def _inverse(atoms: LossAtoms, delta: float, local: float) -> Bracket:
+    """Bracket of epsilon(``delta``). The sums are long: the walks begin beyond the known errors."""
+    near, wrong = atoms.epsilon(delta), 2.0 * atoms.loss_error
+
+    def enough(epsilon: float) -> bool:
+        return atoms.delta_bracket(epsilon).upper + _LOST <= delta
+
+    def too_little(epsilon: float) -> bool:
+        return atoms.delta_bracket(epsilon).lower > delta
+
+    low = walk_outward(near - wrong, -1, 0.0, local, certified=too_little)
+    return Bracket(max(0.0, low), walk_outward(near + wrong, +1, 0.0, local, certified=enough))
 
 
 def _untruthful(epsilon: float, people: int) -> tuple[Floats, float]:
     """Probabilities of the number of untruthful answers of ``people``, and a relative error."""
     if people == 0:
         return np.ones(1), 0.0
-    logs, errors = log_responses(epsilon, people, np.arange(people + 1, dtype=np.float64))
+    logs, errors = log_responses(epsilon, people, _likely(epsilon, people))
     masses = np.exp(logs)
     seen = masses > _LOST
     error = float(np.max((errors + 2.0 * UNIT * np.abs(logs))[seen]))
     return np.where(seen, masses, 0.0), error
+
+
+def _likely(epsilon: float, people: int) -> Floats:
+    """The numbers of untruthful answers outside of which each has probability below _LOST.
+
+    By Bernstein's inequality; which numbers they are does not matter, as only likelihood ratios of
+    neighbouring counts are used.
+    """
+    if people <= _ALL:
+        return np.arange(people + 1, dtype=np.float64)
+    mean, cut = people / (1.0 + math.exp(epsilon)), _REACH**2 / 2.0
+    reach = cut / 3.0 + math.sqrt(cut**2 / 9.0 + 2.0 * cut * mean)
+    first, last = max(0, math.floor(mean - reach)), min(people, math.ceil(mean + reach))
+    return np.arange(first, last + 1, dtype=np.float64)
