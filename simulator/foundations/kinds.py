@@ -63,7 +63,7 @@ def raise_named(
         if "broadcast" in str(error):
             raise InvalidInput(f"{name}: arrays of these shapes do not fit ({error})") from error
         for parameter, value, _ in _each(function, bound):
-            if "truth value of an array" in str(error) and getattr(value, "shape", ()):
+            if "truth value of an array" in str(error) and bool(getattr(value, "shape", False)):
                 raise InvalidInput(f"{name}: {parameter} must not be an array") from error
             if isinstance(value, Sized) and not len(value):
                 raise InvalidInput(f"{name}: {parameter} must not be empty") from error
