@@ -65,7 +65,8 @@ def around_the_door(home):
     for name in home.__all__:
         public = getattr(home, name)
         if isinstance(public, type):
-            if not issubclass(public, BaseException | Enum):
+            is_protocol = getattr(public, "_is_protocol", False)  # nothing is made of it
+            if not (issubclass(public, BaseException | Enum) or is_protocol):
                 public = public.__init__
         elif inspect.isgeneratorfunction(public):  # callers may ask what it is
             continue

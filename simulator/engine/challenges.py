@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from simulator.adversaries.contract import Challenge, check_databases, check_mec
 from simulator.engine.promises import allowed_losses, fault, fault_of_conversation, limit_of
 from simulator.engine.sampling import require_digits
 from simulator.engine.specification import Specification
-from simulator.foundations.errors import Breach, NotApplicable
+from simulator.foundations.errors import Breach, NotApplicable, raised
 from simulator.identity.keys import is_fixed, key_of
 from simulator.mechanisms import Ask, Handle, InteractiveMechanism, Pair
 from simulator.mechanisms.base import ScalarPair, all_finite
@@ -74,7 +75,10 @@ class CheckedPair:
 
     def sample(self, b: int, noise: np.random.Generator) -> Any:
         """The mechanism's answer on database ``b``, as the adversary receives it."""
-        answer = self.draw(self.terms, b, noise)
+        try:
+            answer = self.draw(self.terms, b, noise)
+        except TypeError as error:
+            raise Breach(f"the mechanism raised {raised(error, self.draw)}") from error
         return answer if type(answer) is float else self.received(answer)
 
     def received(self, answer: Any) -> Any:
@@ -96,7 +100,10 @@ class CheckedPair:
 
     def loss(self, answer: Any) -> float:
         """The answer's privacy loss; raises Breach where :meth:`check` does."""
-        loss = self.loss_of(self.terms, answer)
+        try:
+            loss = self.loss_of(self.terms, answer)
+        except TypeError as error:
+            raise Breach(f"the mechanism raised {raised(error, self.loss_of)}") from error
         try:
             if not (
                 type(answer) is float
@@ -104,7 +111,7 @@ class CheckedPair:
                 and -math.inf < answer < math.inf
             ):
                 self.check(answer, loss)
-        except TypeError:
+        except (TypeError, ValueError):
             if isinstance(loss, float | int):
                 raise
             found = f"{self.mechanism!r} has a loss of {loss!r} at {answer!r}, which is no number"
@@ -113,8 +120,14 @@ class CheckedPair:
 
     def check(self, answer: Any, loss: float) -> None:
         """Raise Breach for an answer that is not finite, or a loss beyond what was promised."""
+        if math.isnan(self.least):
+            return
+        if type(self.pair) is ScalarPair and not isinstance(answer, Real):
+            raise Breach(f"{self.mechanism!r} answered {answer!r:.80}, which is no number")
+        if answer is None:
+            raise Breach(f"{self.mechanism!r} answered None: its sample returns nothing")
         infinite = isinstance(answer, float) and not math.isfinite(answer)
-        if not math.isnan(self.least) and (infinite or not self.least <= loss <= self.most):
+        if infinite or not self.least <= loss <= self.most:
             challenge = Challenge(self.database_0, self.database_1, self.mechanism)
             relation = self.family.specification.relation
             raise fault(challenge, relation, answer, loss, self.family.impossible)

@@ -29,7 +29,7 @@ class Playing:
         except (DpcomposeError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            raise adversary_raised(error) from error
+            raise adversary_raised(error, adversary) from error
         if not hasattr(self._playing, "send"):
             raise Breach(
                 f"the adversary must be a generator function, it returned {self._playing!r}"
@@ -50,8 +50,8 @@ class Playing:
         leave(self._playing)
 
 
-def adversary_raised(error: BaseException) -> Breach:
-    """The Breach for an error of the adversary."""
+def adversary_raised(error: BaseException, called: object = None) -> Breach:
+    """The Breach for an error of the adversary, in a call of ``called``."""
     if isinstance(error, StopIteration):
         return Breach("the adversary stopped, but must yield in every round")
     if isinstance(error, AttributeError) and error.name == "ask" and isinstance(error.obj, float):
@@ -59,7 +59,7 @@ def adversary_raised(error: BaseException) -> Breach:
             f"the adversary sent a message by {error.obj!r}, which is no handle: a filter that "
             "refuses an opening answers NaN, so test isinstance(answer, Handle)"
         )
-    return Breach(f"the adversary raised {raised(error)}")
+    return Breach(f"the adversary raised {raised(error, called)}")
 
 
 class Trial:

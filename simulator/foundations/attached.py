@@ -1,8 +1,9 @@
 """The door of Python: a public function names the argument whose kind it cannot take.
 
 Each room's ``__init__`` hands out its names through :func:`attached`, or ends by :func:`furnish`
-where it is written out. A call that ends in an error of another kind than this package's is looked
-at once more: an argument that is not of the kind that the signature states is named in an
+where it is written out. The public methods of a class are behind the door when the class is handed
+out, or a call returns an instance. A call that ends in an error of another kind than this package's
+is looked at once more: an argument that is not of the kind that the signature states is named in an
 InvalidInput. A call that succeeds passes one wrapper, and the error of a user's function stays its
 own.
 """
@@ -48,7 +49,7 @@ def _function_behind_door(function: FunctionType, name: str) -> Any:
     @functools.wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
         try:
-            return function(*arguments, **named)
+            found = function(*arguments, **named)
         except DpcomposeError:
             raise
         except Exception as error:
@@ -56,12 +57,36 @@ def _function_behind_door(function: FunctionType, name: str) -> Any:
 
             raise_named(name, function, arguments, named, error)
             raise
+        # what a list holds is of few kinds, and its first one often the only one
+        kind = type(found[0] if type(found) in (list, tuple) and found else found)
+        if kind not in _furnished and kind.__module__.startswith("simulator."):
+            _furnish_class(kind)
+        return found
 
     return called
 
 
+_furnished: set[type] = set()
+
+
+def _furnish_class(kind: type) -> None:
+    """Put the public methods of a class of this package, and how it is made, behind the door."""
+    _furnished.add(kind)
+    for base in kind.__mro__:
+        if not base.__module__.startswith("simulator.") or getattr(base, "_is_protocol", False):
+            continue
+        for name, member in list(vars(base).items()):
+            function = member.__func__ if isinstance(member, classmethod) else member
+            if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
+                continue
+            if name == "__init__" or not (name[0] == "_" or inspect.isgeneratorfunction(function)):
+                shown = base.__name__ if name == "__init__" else f"{base.__name__}.{name}"
+                made = _function_behind_door(function, shown)
+                type.__setattr__(base, name, made if function is member else classmethod(made))
+
+
 def behind_door(value: Any, name: str, room: str = "") -> Any:
-    """A public function with the door; a class of this package whose instances are made behind it.
+    """A public function with the door; a class of this package whose methods are behind it.
 
     Other values are as they were, and so are generator functions: a caller may ask what they are.
     """
@@ -72,9 +97,6 @@ def behind_door(value: Any, name: str, room: str = "") -> Any:
         if room and made.__module__ == value.__module__:
             made.__module__ = room  # the first room that has it: pickle finds it there
         return made
-    for base in value.__mro__ if isinstance(value, type) else ():
-        if isinstance(make := vars(base).get("__init__"), FunctionType):
-            if base.__module__.startswith("simulator.") and not hasattr(make, "__wrapped__"):
-                type.__setattr__(base, "__init__", _function_behind_door(make, base.__name__))
-            break
+    if isinstance(value, type) and not issubclass(value, BaseException):
+        _furnish_class(value)
     return value

@@ -60,6 +60,10 @@ class Refusal(DpcomposeError):
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+_PICKLED = "<dynamic-code>"
+"""The file of functions that cloudpickle has made anew, as in a worker."""
+
+
 @cache
 def _installed() -> tuple[str, ...]:
     """The folders of files that no user has written, and what is no file."""
@@ -74,9 +78,25 @@ def is_a_users(filename: str) -> bool:
     return not filename.startswith(_installed()) and not filename.endswith((".pyx", ".pxd"))
 
 
-def raised(error: BaseException) -> str:
-    """An error of a user's code: its kind, its message, and the last line of theirs that ran."""
-    return f"{type(error).__name__}: {error}{users_place(error)}"
+def message_of(error: BaseException) -> str:
+    """What an error says, or that its own code for that raises."""
+    try:
+        return str(error)
+    except Exception as other:
+        return f"(its message cannot be made: {type(other).__name__})"
+
+
+def raised(error: BaseException, called: object = None) -> str:
+    """An error of a user's code: its kind, its message, and the last line of theirs that ran.
+
+    ``called`` is the function whose call has failed: where it takes other arguments, no line of it
+    ran, and its first one is named.
+    """
+    said, place = message_of(error), users_place(error)
+    code = getattr(called, "__code__", None)
+    if code is not None and said.startswith(f"{getattr(called, '__qualname__', '')}() "):
+        place = _place(code.co_filename, code.co_firstlineno) or place
+    return f"{type(error).__name__}: {said}{place}"
 
 
 def users_place(error: BaseException) -> str:
@@ -84,10 +104,16 @@ def users_place(error: BaseException) -> str:
     at, step = "", error.__traceback__
     while step is not None:
         name = step.tb_frame.f_code.co_filename
-        if is_a_users(name):
-            at = f" ({os.path.basename(name)}, line {step.tb_lineno})"
+        if name == _PICKLED:  # the globals still have the file
+            name = step.tb_frame.f_globals.get("__file__", name)
+        at = _place(name, step.tb_lineno) or at
         step = step.tb_next
     return at
+
+
+def _place(filename: str, line: int) -> str:
+    """A line of a user's file, in brackets; or ""."""
+    return f" ({os.path.basename(filename)}, line {line})" if is_a_users(filename) else ""
 
 
 @contextmanager

@@ -6,11 +6,14 @@ harm.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import numbers
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
+from os import PathLike
 from types import FunctionType, GenericAlias, UnionType
 from typing import Any
 
@@ -51,6 +54,19 @@ def raise_named(
             ) from error
         if isinstance(value, int) and value.bit_length() > 63:  # numpy takes it for an object
             raise InvalidInput(f"{name}: {parameter} must be within 64 bits") from error
+    for field, value, annotation, module in _fields(arguments, bound):
+        if not fits(value, annotation, module):
+            raise InvalidInput(
+                f"{name}: its {field} must be {_in_words(annotation)}, not {_shown(value)}"
+            ) from error
+    if isinstance(error, IndexError | ValueError) and not users_place(error):
+        if "broadcast" in str(error):
+            raise InvalidInput(f"{name}: arrays of these shapes do not fit ({error})") from error
+        for parameter, value, _ in _each(function, bound):
+            if "truth value of an array" in str(error) and bool(getattr(value, "shape", False)):
+                raise InvalidInput(f"{name}: {parameter} must not be an array") from error
+            if isinstance(value, Sized) and not len(value):
+                raise InvalidInput(f"{name}: {parameter} must not be empty") from error
     if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
         if users_place(error):  # it is a function of theirs that was called
             raise InvalidInput(f"{name}: your code raised {raised(error)}") from error
@@ -71,12 +87,30 @@ def _each(function: FunctionType, bound: Mapping[str, Any]) -> Iterator[tuple[st
             yield name, each, text
 
 
-def fits(value: Any, annotation: str, function: FunctionType) -> bool:
-    """Whether a value may be of the kind that an annotation states, so far as that can be seen."""
-    return any(_fits(value, *_parts(each), function) for each in _split(annotation, "|"))
+def _fields(
+    arguments: Sequence[Any], bound: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, str, dict[str, Any]]]:
+    """Name, value, annotation, and the names of the module, of each field of a method's object."""
+    made = bound.get("self")
+    if not dataclasses.is_dataclass(made) or not arguments:
+        return
+    names = vars(sys.modules[type(made).__module__])
+    for field in dataclasses.fields(made):
+        if isinstance(field.type, str) and hasattr(made, field.name):
+            yield field.name, getattr(made, field.name), field.type, names
 
 
-def _fits(value: Any, kind: str, inner: list[str], function: FunctionType) -> bool:
+def fits(value: Any, annotation: str, names: FunctionType | dict[str, Any]) -> bool:
+    """Whether a value may be of the kind that an annotation states, so far as that can be seen.
+
+    ``names`` are those of the module of the annotation, or a function in it.
+    """
+    if isinstance(names, FunctionType):
+        names = names.__globals__
+    return any(_fits(value, *_parts(each), names) for each in _split(annotation, "|"))
+
+
+def _fits(value: Any, kind: str, inner: list[str], names: dict[str, Any]) -> bool:
     if kind == "None":
         return value is None
     if kind == "float":
@@ -96,22 +130,24 @@ def _fits(value: Any, kind: str, inner: list[str], function: FunctionType) -> bo
     if kind in _ARRAYS:
         return _is_array(value)
     if kind in _LISTS:
-        return _is_list_of(value, kind, inner, function)
-    found = function.__globals__.get(kind)
+        return _is_list_of(value, kind, inner, names)
+    found = names.get(kind)
     if isinstance(found, UnionType | GenericAlias) or type(found).__module__ == "typing":
         text = str(found)
-        return "~" in text or kind in text or fits(value, text, function)
+        return "~" in text or kind in text or fits(value, text, names)
     if found is None and kind[:1].isupper() and len(kind) == 1:
         return True  # a variable that stands for any type
-    if kind in ("Any", "object", "Literal", "type", "PathLike", "Self"):
+    if kind == "PathLike":
+        return isinstance(value, PathLike)
+    if kind in ("Any", "object", "Literal", "type", "Self"):
         return kind != "type" or isinstance(value, type)
-    names = {each.__name__ for each in type(value).__mro__}
+    bases = {each.__name__ for each in type(value).__mro__}
     # a user's class may have what a protocol states; of others it would be one of its bases
     stranger = type(value).__module__.partition(".")[0] not in ("simulator", "numpy", "builtins")
-    return kind in names or (stranger and getattr(found, "_is_protocol", False))
+    return kind in bases or (stranger and getattr(found, "_is_protocol", False))
 
 
-def _is_list_of(value: Any, kind: str, inner: list[str], function: FunctionType) -> bool:
+def _is_list_of(value: Any, kind: str, inner: list[str], names: dict[str, Any]) -> bool:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
     unordered = isinstance(value, Set | Mapping)
@@ -127,9 +163,9 @@ def _is_list_of(value: Any, kind: str, inner: list[str], function: FunctionType)
         return False
     if kind == "tuple" and inner and inner[-1] != "...":
         return len(items) == len(inner) and all(
-            fits(item, text, function) for item, text in zip(items, inner)
+            fits(item, text, names) for item, text in zip(items, inner)
         )
-    return not inner or all(fits(item, inner[0], function) for item in items)
+    return not inner or all(fits(item, inner[0], names) for item in items)
 
 
 def _is_number(value: Any) -> bool:

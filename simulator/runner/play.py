@@ -25,7 +25,7 @@ from simulator.engine.block import (
 )
 from simulator.engine.outcomes.stored import stored_outcome, stored_tally
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
-from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
+from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, raised
 from simulator.foundations.validation import positive, whole
 from simulator.runner.fitting import stored_trials, trials_that_fit
 from simulator.runner.gathering import Gathered, Key
@@ -37,7 +37,6 @@ from simulator.runner.prompt_exit import under_way
 from simulator.runner.store import RunStore
 from simulator.runner.store.log import Block
 from simulator.runner.store.provenance import HASH_SEED
-from simulator.runner.worker import one_line
 
 COMPILED_RATE, INTERPRETED_RATE = 1e8, 4e5
 """Approximate rounds per second and worker, compiled and in Python."""
@@ -299,7 +298,8 @@ def compiled(specification: Specification, bar: Progress) -> float:
     except (DpcomposeError, KeyboardInterrupt):
         raise
     except BaseException as error:  # raised by the user's code
-        raise Breach(f"{s.name} raised {one_line(error)} in its first move") from error
+        step = getattr(s.adversary, "step", None)
+        raise Breach(f"in its first move {s.name} raised {raised(error, step)}") from error
     bar.compiled()
     if engine is not None and engine.complaint:
         bar.notice(engine.complaint)

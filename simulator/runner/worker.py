@@ -13,7 +13,7 @@ from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import Outcome, Specification, play_block
 from simulator.engine.outcomes.tally import Tally
 from simulator.engine.reproducibility import doubt
-from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
+from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, message_of
 from simulator.foundations.single_flight import made_once
 
 
@@ -124,5 +124,5 @@ def kept(specification: Specification, outcome: Outcome) -> Outcome | Tally:
 
 def one_line(error: BaseException) -> str:
     """An error's kind and the first line of its message."""
-    lines = str(error).strip().splitlines()
+    lines = message_of(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from simulator import Composition, Database, Laplace, PureDP, counting_query
+from simulator import Composition, Database, Laplace, PureDP, counting_query, simulate
 from simulator.auditing import PrivacyViolation
 from simulator.errors import DpcomposeError
-from simulator.theory import ApproxDP, SumFilter
+from simulator.theory import ApproxDP, SumFilter, parse_filter
 from tests.helpers.public import NAMESPACES
 
 LINES = 1
@@ -78,10 +80,56 @@ def _is_called(value: Any) -> bool:
     return not (inspect.isabstract(value) or special or getattr(value, "_is_protocol", False))
 
 
-def leaks(count: int, seed: int, named: str = "") -> Iterator[Leak]:
+def public_methods(made: Iterable[Any]) -> dict[str, Callable[..., Any]]:
+    """The public methods of some objects of this package, by their names.
+
+    Generator methods stay as they are, as generator functions do.
+    """
+    found: dict[str, Callable[..., Any]] = {}
+    for each in made:
+        kind = type(each)
+        if not kind.__module__.startswith("simulator."):
+            continue
+        for name in dir(kind):
+            static = inspect.getattr_static(kind, name)
+            function = static.__func__ if isinstance(static, classmethod) else static
+            if (
+                name[0] != "_"
+                and isinstance(function, FunctionType)
+                and function.__module__.startswith("simulator.")
+                and not inspect.isgeneratorfunction(inspect.unwrap(function))
+            ):
+                found[f"{kind.__name__}.{name}"] = getattr(each, name)
+    return found
+
+
+def usual_objects() -> list[Any]:
+    """A result, what it has, a running filter, and values of other public classes."""
+    result = simulate("press-when-ahead", PureDP(0.2), 3, 50, jobs=1, progress=False, keep_views=3)
+    running = parse_filter("rogers:1,1e-5").fresh()
+    return [result, result.views[0], result.epsilon(0.1), running, running.spec, *USUAL]
+
+
+def returned_objects(seed: int) -> list[Any]:
+    """One object of each class that random calls of what is public return."""
+    draw = random.Random(seed)
+    made: list[Any] = []
+    for call in public_calls().values():
+        for _ in range(3):
+            positional, by_name = _arguments(draw, call)
+            with contextlib.suppress(Exception):
+                found = call(*positional, **by_name)
+                made += found[:1] if isinstance(found, list | tuple) else [found]
+    return list({type(each): each for each in reversed(made)}.values())
+
+
+def leaks(
+    count: int, seed: int, named: str = "", among: Mapping[str, Callable[..., Any]] | None = None
+) -> Iterator[Leak]:
     """Make random calls; yield those that end in an error of another kind, or of several lines."""
     draw = random.Random(seed)
-    callables = {name: call for name, call in public_calls().items() if named in name}
+    among = public_calls() if among is None else among
+    callables = {name: call for name, call in among.items() if named in name}
     for _ in range(count):
         name = draw.choice(list(callables))
         if leak := _tried(draw, name, callables[name]):

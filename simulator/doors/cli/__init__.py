@@ -20,7 +20,7 @@ from simulator.doors.cli.numerals import Numeral
 from simulator.doors.cli.output import note, redirecting, say
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.extensions import added, load_added
-from simulator.foundations.surroundings import require_memory, require_whole
+from simulator.foundations.surroundings import require_memory, require_usable
 from simulator.foundations.wording import did_you_mean
 from simulator.runner import prompt_exit
 from simulator.runner.progress import on_a_terminal
@@ -210,7 +210,7 @@ def run(arguments: Sequence[str] | None) -> int:
     """Run the command line and return its exit code; an error is one line on standard error."""
     code: object
     try:
-        require_whole()
+        require_usable()
         require_memory()
         with prompt_exit.within_half_a_second(), on_a_terminal():
             code = group.main(arguments, prog_name="dpcompose", standalone_mode=False)

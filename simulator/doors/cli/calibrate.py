@@ -10,6 +10,7 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import certain, number, print_json, print_table, say
 from simulator.foundations import grammar
+from simulator.foundations.errors import NotApplicable
 from simulator.foundations.strangers import read_text
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
@@ -155,6 +156,11 @@ def print_largest(target: Target, rounds: int, family: str, as_json: bool) -> No
     """Print the largest per-round parameter that each bound admits."""
     make: Any = FAMILIES[family]
     found = largest_parameters(target.epsilon, target.delta, rounds, family=make)
+    if not found:
+        raise NotApplicable(
+            f"no bound admits a round of the family {family} for a total of "
+            f"({number(target.epsilon)}, {number(target.delta)})"
+        )
     if as_json:
         print_json(
             {

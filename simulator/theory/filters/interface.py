@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+
 from simulator.foundations.errors import (
     Breach,
     DpcomposeError,
@@ -29,6 +31,10 @@ Price = tuple[Any, ...]
 def unseen(state: Any, loss: float) -> Any:
     """The state: what a filter makes of an answer where it depends on guarantees alone."""
     return state
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 class OverMenu(NamedTuple):
@@ -186,23 +192,50 @@ class Filter(ABC):
         except (DpcomposeError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            raise Breach(f"the step of the {self.name} filter raised {raised(error)}") from error
+            said = raised(error, step)
+            raise Breach(f"the step of the {self.name} filter raised {said}") from error
         if not isinstance(found, tuple | list) or len(found) != 2:
             raise Breach(
                 f"the step of the {self.name} filter returned {found!r:.80}, which is not "
                 "(admitted, new_state)"
             )
-        return found[0], found[1]
+        admitted, after = found
+        if not isinstance(admitted, int | np.bool_):
+            raise Breach(
+                f"the step of the {self.name} filter must return True or False before the state, "
+                f"not {admitted!r:.80}"
+            )
+        return bool(admitted), self._state("the step", after, any(map(_is_nan, state)))
+
+    def _state(self, of: str, after: Any, may_be_nan: bool) -> State:
+        """The state after a round; raises Breach unless it is a tuple of what may be numbers."""
+        if isinstance(after, tuple):
+            for each in after:
+                if type(each) is float and each == each:
+                    continue  # the usual case, in every round
+                if each is None or isinstance(each, str) or (_is_nan(each) and not may_be_nan):
+                    break
+            else:
+                return after
+        raise Breach(
+            f"{of} of the {self.name} filter must return the state as a tuple of numbers, not "
+            f"{after!r:.80}"
+        )
 
     def observed(self, state: State, loss: float) -> State:
-        """What ``observe`` returns; raises Breach where it raises."""
+        """What ``observe`` returns; raises Breach where it raises, or returns no state."""
+        observe = type(self).observe
+        if observe is unseen:
+            return state
         try:
-            found: State = type(self).observe(state, loss)
+            found: State = observe(state, loss)
         except (DpcomposeError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            raise Breach(f"observe of the {self.name} filter raised {raised(error)}") from error
-        return found
+            said = raised(error, observe)
+            raise Breach(f"observe of the {self.name} filter raised {said}") from error
+        # infinite losses of both signs have no sum
+        return self._state("observe", found, math.isinf(loss) or any(map(_is_nan, state)))
 
     def over_menu(self, prices: Sequence[Price]) -> OverMenu:
         """The filter for rounds at these prices only, for kernels.
@@ -211,6 +244,7 @@ class Filter(ABC):
         """
         for price in prices:
             self.stepped(self.initial, price)  # a kernel does not name the filter in an error
+        self.observed(self.initial, 0.0)
         return OverMenu(type(self).step, self.initial, [(e, d) for e, d in prices])
 
     @property

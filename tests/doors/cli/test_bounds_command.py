@@ -521,3 +521,9 @@ def test_as_many_digits_are_shown_as_were_asked_for(dpcompose):
     lower, upper = float(shown_lower), float(shown_upper)
     assert row["lower"] - 1e-10 <= lower <= row["lower"]
     assert row["upper"] <= upper <= row["upper"] + 1e-10
+
+
+def test_a_target_that_no_bound_admits_is_no_empty_table(dpcompose):
+    target = ("--target-epsilon", "5e-324", "--target-delta", "5e-324", "--rounds", "10")
+    line = dpcompose("calibrate", *target, "--family", "range").complaint
+    assert line.startswith("no bound admits a round of the family range for a total of (4.9")

@@ -20,8 +20,11 @@ from simulator.foundations.surroundings import (
     CORES,
     DATE,
     LEAST_BYTES,
+    PICKLER,
     POOLS,
+    STARTS,
     require_memory,
+    require_usable,
     require_whole,
 )
 from simulator.runner.calls import calls
@@ -71,6 +74,50 @@ def test_a_variable_that_is_no_number_gets_one_line(dpcompose, monkeypatch, tmp_
             drawable(tmp_path / "a.png")
     monkeypatch.setenv(name, "1")
     require_whole()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        (STARTS, "junk", "one of fork, spawn, forkserver, not 'junk'"),
+        (PICKLER, "no_such_module.inner", "a module that is installed, not 'no_such_module.inner'"),
+        (PICKLER, ".junk", "a module that is installed"),
+        (DATE, "99999999999999999999", "seconds since 1970, up to 253402300799, not '9999"),
+        (DATE, "-1", "seconds since 1970"),
+    ],
+)
+def test_a_variable_that_joblib_or_matplotlib_cannot_take(
+    dpcompose, monkeypatch, name, value, wanted
+):
+    monkeypatch.setenv(name, value)
+    assert f"the environment variable {name} must be {wanted}" in dpcompose("adversaries").complaint
+
+
+def test_what_joblib_takes_is_taken(monkeypatch):
+    for name, value in {STARTS: "spawn", PICKLER: "cloudpickle", DATE: "253402300799"}.items():
+        monkeypatch.setenv(name, value)
+    require_usable()
+
+
+@pytest.mark.parametrize("name", ["matplotlibrc", ".numba_config.yaml", "rc"])
+def test_settings_that_are_no_file_are_not_waited_for(monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MATPLOTLIBRC", "rc" if name == "rc" else "")
+    path = tmp_path / name
+    said = f"{name} is no regular file of at most 1 MB"
+    os.mkfifo(path)
+    with pytest.raises(InvalidInput, match=said):
+        require_usable()
+    path.unlink()
+    path.symlink_to(os.devnull)
+    with pytest.raises(InvalidInput, match=said):
+        require_usable()
+    path.unlink()
+    path.write_text("font.size: 8\n")
+    require_usable()
+    os.truncate(path, 1 << 30)
+    with pytest.raises(InvalidInput, match=said):
+        require_usable()
 
 
 def limited(most, *words):
