@@ -39,9 +39,11 @@ _NARROW = 1e-4
 """Relative width that is enough where an anchor could be no finer."""
 _LARGEST = 0.1
 """Largest relative width of delta that is aimed at."""
-_TWO_HEAPS, _LOG_FOR_JUMPS, _MOST_JUMPING = 14.0, math.log(1e-6), 8
-"""A tilted loss spread over more than so many decay lengths has jumps, where delta is small; they
-are looked at in so many distinct laws."""
+_TWO_HEAPS, _MOST_JUMPING = 14.0, 8
+"""A tilted loss spread over more than so many decay lengths has jumps; they are looked at in so
+many distinct laws."""
+_MORE_THAN_NORMAL = 1.3
+"""It has jumps, too, where it is wider by so much than that of a Gaussian at this delta, and 2."""
 _COARSER = 4.0
 _KEPT = 1 << 22
 """Points of all kept anchors: 256 MB."""
@@ -196,13 +198,14 @@ class LinesQuery:
     def _plan(self, log_delta: float, width: float, epsilon: float | None) -> Plan:
         """The terms for answers near that delta, with jumps where one tilt does not serve all."""
         plan = Plan.of(self.parts, log_delta, width)
-        if log_delta > _LOG_FOR_JUMPS or len(self.parts.items) > _MOST_JUMPING:
+        if len(self.parts.items) > _MOST_JUMPING:
             return plan
         (whole,) = plan.terms
         if epsilon is None:
             epsilon = plan.epsilon_at(log_delta, self.parts.support[1])
         saddles = whole.saddles(epsilon)
-        if saddles.theta_at(epsilon) * saddles.spread_at(epsilon) < _TWO_HEAPS:
+        heap = 2.0 + _MORE_THAN_NORMAL * math.sqrt(2 * max(-log_delta, 0.0))
+        if saddles.theta_at(epsilon) * saddles.spread_at(epsilon) < min(heap, _TWO_HEAPS):
             return plan
         return Plan.of(self.parts, log_delta, width, jumps=True)
 
