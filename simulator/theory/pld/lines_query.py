@@ -22,6 +22,7 @@ from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
 from simulator.theory.pld.few_points import few_points
+from simulator.theory.pld.largest_loss import LargestLoss
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.sampled_line import sampled_tail
 from simulator.theory.pld.smoothed_tail import SmoothedTail, log_chernoff_constant
@@ -104,8 +105,11 @@ class LinesQuery:
         if far and self._finite_at_most(epsilon) <= TINY:  # nothing resolves it
             lost = self.parts.infinite_mass
             return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
-        log_delta = self._log_delta_at(epsilon)
-        anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
+        try:
+            log_delta = self._log_delta_at(epsilon)
+            anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
+        except NotApplicable:
+            return self._largest_loss.delta(epsilon).meet(Bracket(0.0, self.at_most(epsilon)))
         found = anchor.delta(epsilon)
         if self._is_narrow(found, anchor):
             return found
@@ -130,8 +134,16 @@ class LinesQuery:
 
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
+        certain = self._largest_loss.epsilon(delta)
+        if certain.width <= self.tolerance * certain.upper < math.inf:
+            return certain
         log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
-        anchor = self._anchor("epsilon", min(log_delta, _LOG_HALF))
+        try:
+            anchor = self._anchor("epsilon", min(log_delta, _LOG_HALF))
+        except NotApplicable:
+            if math.isinf(certain.upper):
+                raise
+            return certain
         goal = self._epsilon_goal(delta)
         found = goal.of(anchor)
         if self._is_narrow(found, anchor):
@@ -291,6 +303,10 @@ class LinesQuery:
             thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
             saddles = Saddles.of(self._few, thetas=thetas)
         return saddles
+
+    @cached_property
+    def _largest_loss(self) -> LargestLoss:
+        return LargestLoss.of(self.parts)
 
     @cached_property
     def _anchors(self) -> dict[tuple[str, int], Anchor]:
