@@ -10,7 +10,14 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 
-CASES = ((1 / 11.69, 1.136e-6), (0.05, 3e-6), (2.64, 3.3e-6), (1.0, 0.3), (0.01, 0.9))
+CASES = (
+    (1 / 2750, 1.691e-6),
+    (1 / 11.69, 1.136e-6),
+    (0.05, 3e-6),
+    (2.64, 3.3e-6),
+    (1.0, 0.3),
+    (0.01, 0.9),
+)
 
 
 def off(law: PoissonSubsampledLaw, edges: np.ndarray, of: PrivacyLossLaw) -> float:

@@ -205,7 +205,7 @@ class PoissonSubsampledLaw(SampledLaw):
         wrong = mass_errors(logs[0]) + mass_errors(logs[1])
         with np.errstate(invalid="ignore"):  # an infinite edge: the usual error
             apart = np.maximum(np.abs(np.diff(turned)), 1e-300)
-            wrong += 16 * UNIT * (4 + far + self.base.mu**2) / apart
+            wrong += 16 * UNIT * (far + self.base.mu**2) / apart
         m = edges if self.exchanged else -edges
         record = -np.expm1(math.log1p(-self.rate) - np.maximum(m[:-1], m[1:]))
         record = np.minimum(record * (1 + 2 * np.minimum(wrong, 1.0)) + 4 * UNIT, 1.0)
