@@ -101,7 +101,7 @@ class Draw:
             "pure": lambda: events.promise(PureDP(value)),
             "approx": lambda: events.promise(ApproxDP(value, 1e-12)),
             "discrete-gaussian": lambda: events.discrete_gaussian(min(max(noise, 0.3), 2e4)),
-            "discrete-laplace": lambda: events.discrete_laplace(min(max(noise, 0.1), 2e4)),
+            "discrete-laplace": lambda: events.discrete_laplace(min(max(value, 5e-5), 10.0)),
         }
         if kind.startswith("sampled-"):
             _, inner = self.event(kind.removeprefix("sampled-"), loss, 1.0)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.ties import beyond
+from simulator.theory.outward import UNIT
 
 Floats = NDArray[np.float64]
 # A real or a complex array.
@@ -23,6 +24,8 @@ RealOrComplex = NDArray[Any]
 
 _EMPTY: Floats = np.empty(0)
 _ROUNDING = 16 * float(np.finfo(float).eps)
+LEAST_MASS = 1e-290
+"""A mass below it has lost digits."""
 _BLOCK = 1 << 15
 """Most exponentials in memory at once."""
 
@@ -144,6 +147,17 @@ class PrivacyLossLaw(ABC):
         zeros = np.zeros(len(edges) - 1)
         return zeros, zeros
 
+    def gathered_cells(self, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """The masses of :meth:`continuous_masses`, ln(P0/P1) of each cell, and bounds on errors.
+
+        The errors are those of ln(P0/P1) and of the edges, beyond ``loss_error`` and
+        ``shift_error``. Where a mass underflows, the third value means nothing.
+        """
+        under0, under1 = self.continuous_masses(edges)
+        logs0, logs1 = (np.log(np.maximum(each, LEAST_MASS)) for each in (under0, under1))
+        error = mass_errors(logs0) + mass_errors(logs1) + 2 * self.loss_error
+        return under0, under1, logs0 - logs1, error
+
     def cdf(self, loss: float, under: int = 0) -> float:
         """Pr[L <= loss] under P0 (``under=0``) or P1 (``under=1``); see ``sf`` for atoms at it."""
         outside = self.dual_infinite_mass if under == 1 else 0.0
@@ -162,6 +176,11 @@ class PrivacyLossLaw(ABC):
         logs = (self.atom_log_masses - under * self.atom_losses)[inside]
         smooth = self.continuous_masses(np.array([low, high]))[under]
         return float(np.exp(logs).sum() + smooth[0])
+
+
+def mass_errors(log_masses: Floats) -> Floats:
+    """Bounds on the relative errors of a cell's mass, by the rounding of the exponent."""
+    return np.asarray(8 * UNIT * (16 + np.abs(log_masses)))
 
 
 def log_mean_exp(theta: ArrayLike, losses: Floats, log_masses: Floats) -> RealOrComplex:

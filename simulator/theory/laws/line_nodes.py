@@ -8,7 +8,13 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 import scipy
 
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.base import (
+    LEAST_MASS,
+    Floats,
+    PrivacyLossLaw,
+    RealOrComplex,
+    mass_errors,
+)
 from simulator.theory.outward import UNIT
 
 _FEW = 256
@@ -17,8 +23,6 @@ _ORDERS = 21
 """Terms of the series of exp(i x) for abs(x) <= pi/2; the rest is below 1e-15."""
 _MARKS = 512
 """Points of a law from which cells are made."""
-_LEAST_MASS = 1e-290
-"""A mass below it has lost digits."""
 _NEGLIGIBLE = math.exp(-60.0)
 """Share of the tilted law below which a node is left out."""
 
@@ -129,13 +133,11 @@ class Atoms:
         return Nodes(losses, weights, np.zeros(losses.size), wrong, log_total, left_out=_NEGLIGIBLE)
 
 
-def cells_of(
-    law: PrivacyLossLaw, inside: tuple[float, float], theta: float, cells: int
-) -> tuple[Floats, Floats, Floats]:
-    """Edges of about that many cells, from one end of ``inside`` to the other, and their masses.
+def cells_of(law: PrivacyLossLaw, inside: tuple[float, float], theta: float, cells: int) -> Floats:
+    """Edges of about that many cells, from one end of ``inside`` to the other.
 
-    P0- and P1-masses are those of the continuous part. Cells are narrow where the law tilted by
-    ``theta`` has its mass, so that the sum of mass times squared width is least.
+    Cells are narrow where the law tilted by ``theta`` has its mass, so that the sum of mass times
+    squared width is least.
     """
     points = law.points[0]
     marks = np.r_[points[:: -(-points.size // _MARKS)], law.atom_losses]
@@ -151,7 +153,7 @@ def cells_of(
         part = (np.arange(counts.sum()) - first) / np.repeat(counts, counts)
         inner = np.repeat(edges[:-1], counts) + np.repeat(width, counts) * part
         edges = np.unique(np.append(inner, edges[-1]))
-    return (edges, *law.continuous_masses(edges))
+    return edges
 
 
 def enclosing_atoms(
@@ -166,21 +168,23 @@ def enclosing_atoms(
     are not in (low, high] are left out. The law's own ``loss_error`` and ``shift_error`` are not in
     it.
     """
-    edges, under0, under1 = cells_of(law, inside, theta, cells)
+    edges = cells_of(law, inside, theta, cells)
+    under0, under1, losses, off = law.gathered_cells(edges)
     width = np.diff(edges)
-    usable = (under0 > _LEAST_MASS) & (under1 > _LEAST_MASS)
+    usable = (under0 > LEAST_MASS) & (under1 > LEAST_MASS)
     logs0 = np.log(np.where(usable, under0, 1.0))
-    logs1 = np.log(np.where(usable, under1, 1.0))
-    # The rounding of a rise is one of the losses, down for the lower law and up for the upper one.
-    size = 4 * UNIT * (64 + 2 * np.abs(logs0) + 2 * np.abs(logs1)) + 2 * law.loss_error
-    rise = np.where(usable, np.clip(logs0 - logs1 - edges[:-1], 0.0, width), width)
-    lower = np.maximum(edges[:-1] + rise - size, edges[:-1])[usable]
+    size = 2 * mass_errors(logs0) + 2 * law.loss_error
+    # The error of a rise is one of the losses, down for the lower law and up for the upper one.
+    off = off + 2 * UNIT * np.maximum(np.abs(edges[:-1]), np.abs(edges[1:]))
+    rise = np.where(usable, np.clip(losses - edges[:-1], 0.0, width), width)
+    least = edges[:-1] - 16 * UNIT * np.abs(edges[:-1])
+    lower = np.maximum(edges[:-1] + rise - off, least)[usable]
     upward = np.expm1(-rise) / np.expm1(-width)
     masses, wrong, moved = np.zeros(edges.size), np.zeros(edges.size), np.zeros(edges.size)
     for share, ends in ((upward, slice(1, None)), (1 - upward, slice(None, -1))):
         masses[ends] += under0 * share
         wrong[ends] += under0 * share * size
-        moved[ends] = np.maximum(moved[ends], np.where(usable, size, 0.0))
+        moved[ends] = np.maximum(moved[ends], np.where(usable, off, 0.0))
     kept = masses > 0.0
     atoms = Atoms.of(law, inside)
     return (

@@ -12,9 +12,11 @@ import numpy as np
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite
-from simulator.theory.laws.base import Floats, PrivacyLossLaw
+from simulator.theory.laws.base import LEAST_MASS, Floats, PrivacyLossLaw, mass_errors
 from simulator.theory.laws.finite import FiniteLaw, merge_losses
+from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.quadrature import QuadratureLaw, points_of_cells
+from simulator.theory.outward import UNIT
 
 _NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
 _FINER = 16
@@ -174,11 +176,48 @@ class PoissonSubsampledLaw(SampledLaw):
     def continuous_masses(self, edges: Floats) -> tuple[Floats, Floats]:
         if self.rate in (0.0, 1.0):
             return self.simplest.continuous_masses(edges)
+        without, mixed = self._mixed_cells(edges)[:2]
+        return (mixed, without) if self.exchanged else (without, mixed)
+
+    def _mixed_cells(self, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Masses of the cells without the record, mixed and with it; the base's edges, turned."""
         losses = edges if self.exchanged else -edges[::-1]
         # Ascending losses m of (P1, P0) are descending ones of the base.
-        without, chosen = self.base.continuous_masses(-unmixed_loss(losses, self.rate)[::-1])
+        base_edges = -unmixed_loss(losses, self.rate)[::-1]
+        without, chosen = self.base.continuous_masses(base_edges)
         mixed = (1 - self.rate) * without + self.rate * chosen
-        return (mixed[::-1], without[::-1]) if self.exchanged else (without, mixed)
+        if self.exchanged:
+            return without[::-1], mixed[::-1], chosen[::-1], -base_edges[::-1]
+        return without, mixed, chosen, -base_edges
+
+    def gathered_cells(self, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        # ln(1 - q + q t), with t the base's own ratio, is off by the posterior r <= 1 of the record
+        # times the relative error of t: where losses are tiny, so is r.
+        if self.rate in (0.0, 1.0) or not isinstance(self.base, GaussianLaw):
+            return super().gathered_cells(edges)
+        without, mixed, chosen, turned = self._mixed_cells(edges)
+        logs = np.log(np.maximum((without, chosen), LEAST_MASS))
+        with np.errstate(over="ignore"):
+            ratio = np.minimum(np.exp(logs[1] - logs[0]), 1e300)
+        loss = np.log1p(self.rate * (ratio - 1))
+        most, far = (np.maximum(abs(each[:-1]), abs(each[1:])) for each in (edges, turned))
+        # An edge of the base's cells is rounded twice, for P0 and for P1: so is a thin cell.
+        wrong = mass_errors(logs[0]) + mass_errors(logs[1])
+        with np.errstate(invalid="ignore"):  # an infinite edge: the usual error
+            apart = np.maximum(np.abs(np.diff(turned)), 1e-300)
+            wrong += 16 * UNIT * (far + self.base.mu**2) / apart
+        m = edges if self.exchanged else -edges
+        record = -np.expm1(math.log1p(-self.rate) - np.maximum(m[:-1], m[1:]))
+        record = np.minimum(record * (1 + 2 * np.minimum(wrong, 1.0)) + 4 * UNIT, 1.0)
+        error = record * (wrong + 16 * UNIT * (4 + far - math.log(self.rate)))
+        error += 16 * UNIT * (most + self.rate)
+        usual = (logs.min(axis=0) > math.log(LEAST_MASS)) & (wrong < 0.1)
+        if not usual.all():
+            *_, plain, more = super().gathered_cells(edges)
+            loss, error = np.where(usual, loss, plain), np.where(usual, error, more)
+        if self.exchanged:
+            return mixed, without, loss, error
+        return without, mixed, -loss, error
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
 from simulator.theory.pld.few_points import few_points
+from simulator.theory.pld.largest_loss import LargestLoss
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.sampled_line import sampled_tail
 from simulator.theory.pld.smoothed_tail import SmoothedTail, log_chernoff_constant
@@ -39,9 +40,11 @@ _NARROW = 1e-4
 """Relative width that is enough where an anchor could be no finer."""
 _LARGEST = 0.1
 """Largest relative width of delta that is aimed at."""
-_TWO_HEAPS, _LOG_FOR_JUMPS, _MOST_JUMPING = 14.0, math.log(1e-6), 8
-"""A tilted loss spread over more than so many decay lengths has jumps, where delta is small; they
-are looked at in so many distinct laws."""
+_TWO_HEAPS, _MOST_JUMPING = 14.0, 8
+"""A tilted loss spread over more than so many decay lengths has jumps; they are looked at in so
+many distinct laws."""
+_MORE_THAN_NORMAL = 1.3
+"""It has jumps, too, where it is wider by so much than that of a Gaussian at this delta, and 2."""
 _COARSER = 4.0
 _KEPT = 1 << 22
 """Points of all kept anchors: 256 MB."""
@@ -102,8 +105,11 @@ class LinesQuery:
         if far and self._finite_at_most(epsilon) <= TINY:  # nothing resolves it
             lost = self.parts.infinite_mass
             return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
-        log_delta = self._log_delta_at(epsilon)
-        anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
+        try:
+            log_delta = self._log_delta_at(epsilon)
+            anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
+        except NotApplicable:
+            return self._largest_loss.delta(epsilon).meet(Bracket(0.0, self.at_most(epsilon)))
         found = anchor.delta(epsilon)
         if self._is_narrow(found, anchor):
             return found
@@ -128,8 +134,16 @@ class LinesQuery:
 
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
+        certain = self._largest_loss.epsilon(delta)
+        if certain.width <= self.tolerance * certain.upper < math.inf:
+            return certain
         log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
-        anchor = self._anchor("epsilon", min(log_delta, _LOG_HALF))
+        try:
+            anchor = self._anchor("epsilon", min(log_delta, _LOG_HALF))
+        except NotApplicable:
+            if math.isinf(certain.upper):
+                raise
+            return certain
         goal = self._epsilon_goal(delta)
         found = goal.of(anchor)
         if self._is_narrow(found, anchor):
@@ -196,13 +210,14 @@ class LinesQuery:
     def _plan(self, log_delta: float, width: float, epsilon: float | None) -> Plan:
         """The terms for answers near that delta, with jumps where one tilt does not serve all."""
         plan = Plan.of(self.parts, log_delta, width)
-        if log_delta > _LOG_FOR_JUMPS or len(self.parts.items) > _MOST_JUMPING:
+        if len(self.parts.items) > _MOST_JUMPING:
             return plan
         (whole,) = plan.terms
         if epsilon is None:
             epsilon = plan.epsilon_at(log_delta, self.parts.support[1])
         saddles = whole.saddles(epsilon)
-        if saddles.theta_at(epsilon) * saddles.spread_at(epsilon) < _TWO_HEAPS:
+        heap = 2.0 + _MORE_THAN_NORMAL * math.sqrt(2 * max(-log_delta, 0.0))
+        if saddles.theta_at(epsilon) * saddles.spread_at(epsilon) < min(heap, _TWO_HEAPS):
             return plan
         return Plan.of(self.parts, log_delta, width, jumps=True)
 
@@ -288,6 +303,10 @@ class LinesQuery:
             thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
             saddles = Saddles.of(self._few, thetas=thetas)
         return saddles
+
+    @cached_property
+    def _largest_loss(self) -> LargestLoss:
+        return LargestLoss.of(self.parts)
 
     @cached_property
     def _anchors(self) -> dict[tuple[str, int], Anchor]:
