@@ -89,6 +89,10 @@ class OneRunAudit(ShownByFacts):
     claimed: Guarantee | None = None
     p_value: float | None = None
 
+    def __post_init__(self) -> None:
+        if not self.counted:
+            raise InvalidInput("counted must hold a pair (guesses, right ones)")
+
     @property
     def violated(self) -> bool:
         """Whether the claim is refuted at the confidence."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulator.foundations.errors import InvalidInput
 from simulator.foundations.ties import beyond
 from simulator.theory.outward import UNIT
 
@@ -172,6 +173,8 @@ class PrivacyLossLaw(ABC):
         return outside + self._mass(loss, np.inf, under)
 
     def _mass(self, low: float, high: float, under: int) -> float:
+        if under not in (0, 1):
+            raise InvalidInput(f"under must be 0 or 1, not {under!r:.80}")
         inside = (self.atom_losses > beyond(low, 1)) & (self.atom_losses <= beyond(high, 1))
         logs = (self.atom_log_masses - under * self.atom_losses)[inside]
         smooth = self.continuous_masses(np.array([low, high]))[under]
