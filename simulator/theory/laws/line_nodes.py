@@ -19,6 +19,7 @@ from simulator.theory.outward import UNIT
 
 _FEW = 256
 """Losses or points of a line up to which sums are of products; beyond, they are a transform."""
+_BY_POWERS = 49
 _FINER, _VARIANCE, _AWAY = 8, 2.3, np.arange(-12.0, 14.0)
 """Grid points for each point of a line, the variance of the Gaussian that spreads a loss, and the
 points that it reaches from the one below; squares of distances are in grid points."""
@@ -46,12 +47,17 @@ class Nodes:
 
     def ratios(self, first: float, spacing: float, count: int) -> RealOrComplex:
         """M(z)/M(theta) at the ``count`` points Im z = first + spacing n >= 0."""
-        # exp(i (first + spacing n) l), n = block a + b, is a product of two: few exponentials.
+        # exp(i (first + spacing n) l), n = block a + b, is a product of two: few exponentials, and
+        # of few points two, multiplied at most 14 times in a row.
         block = max(math.isqrt(count), 1)
-        turns = 1j * self.losses
-        outer = first + spacing * (block * np.arange(-(-count // block)))
-        left = np.exp(outer[:, None] * turns) * self.weights
-        right = np.exp((spacing * np.arange(block))[:, None] * turns)
+        turns, blocks = 1j * self.losses, -(-count // block)
+        if count <= _BY_POWERS:
+            left = _powers(np.exp(first * turns) * self.weights, block * spacing * turns, blocks)
+            right = _powers(np.ones(turns.size, dtype=complex), spacing * turns, block)
+        else:
+            outer = first + spacing * (block * np.arange(blocks))
+            left = np.exp(outer[:, None] * turns) * self.weights
+            right = np.exp((spacing * np.arange(block))[:, None] * turns)
         return np.asarray((left @ right.T).ravel()[:count])
 
     def on_line(self, spacing: float, count: int) -> tuple[RealOrComplex, float]:
@@ -101,6 +107,17 @@ class Nodes:
         each = omega * (self.loss_error + 16 * UNIT * np.abs(self.losses))
         turned = float((self.weights * each).sum())
         return turned + (summed + 64) * UNIT + 2 * self.wrong + self.left_out
+
+
+def _powers(first: RealOrComplex, log: RealOrComplex, count: int) -> RealOrComplex:
+    """The rows first exp(n log), n = 0, ..., shape (count, n)."""
+    rows = np.empty((count, log.size), dtype=complex)
+    rows[0] = first
+    if count > 1:
+        factor = np.exp(log)
+        for row in range(1, count):
+            np.multiply(rows[row - 1], factor, out=rows[row])
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
