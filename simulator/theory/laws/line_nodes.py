@@ -94,7 +94,9 @@ class Nodes:
         points = (points % size).ravel()
         on_grid = np.bincount(points, masses.ravel(), size)
         turns = np.arange(count) / size
-        spread = np.exp(turns**2 * (2 * math.pi**2 * _VARIANCE)) / math.sqrt(2 * math.pi * _VARIANCE)
+        spread = np.exp(turns**2 * (2 * math.pi**2 * _VARIANCE)) / math.sqrt(
+            2 * math.pi * _VARIANCE
+        )
         most = int(np.bincount(points).max())
         return np.asarray(scipy.fft.rfft(on_grid)[:count].conj() * spread), most
 
