@@ -30,7 +30,7 @@ def test_one_transform_of_spread_losses_is_their_sum():
     assert error < bound < 1e-12
 
 
-@pytest.mark.parametrize(("name", "value"), [("_FINER", 3), ("_VARIANCE", 1.0), ("_FINER", 1)])
+@pytest.mark.parametrize(("name", "value"), [("_FINER", 3), ("_VARIANCE", 1.0), ("_FINER", 2)])
 def test_too_coarse_a_grid_is_seen(monkeypatch, name, value):
     monkeypatch.setattr(line_nodes, name, value)
     error, bound = off_from_a_direct_sum()

@@ -93,10 +93,8 @@ class Nodes:
         points = np.mod(before, size).astype(np.int64)[:, None] + _AWAY.astype(np.int64)
         points = (points % size).ravel()
         on_grid = np.bincount(points, masses.ravel(), size)
-        turns = np.arange(count) / size
-        spread = np.exp(turns**2 * (2 * math.pi**2 * _VARIANCE)) / math.sqrt(
-            2 * math.pi * _VARIANCE
-        )
+        turns, whole = np.arange(count) / size, math.sqrt(2 * math.pi * _VARIANCE)
+        spread = np.exp(turns**2 * (2 * math.pi**2 * _VARIANCE)) / whole
         most = int(np.bincount(points).max())
         return np.asarray(scipy.fft.rfft(on_grid)[:count].conj() * spread), most
 

@@ -24,9 +24,9 @@ def loss_range(
     """
     low, high = law.support
     heavy = law.atom_losses[law.atom_log_masses > math.log(max(tail_mass, 5e-324))]
-    if not math.isfinite(high) or inside and high not in heavy:
+    if not math.isfinite(high) or (inside and high not in heavy):
         high = min(high, _quantile(law, tail_mass, +1))
-    if not math.isfinite(low) or inside and low not in heavy:
+    if not math.isfinite(low) or (inside and low not in heavy):
         low = max(low, -_quantile(law, tail_mass, -1))
     return low, high
 
