@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -246,6 +246,7 @@ class SummedTail:
     slack: float
     size: int
     reach: float
+    _: KW_ONLY
     is_upper: bool
 
     def at(self, epsilon: float) -> SlopedBracket:
@@ -280,8 +281,8 @@ def enclosing_tails(
     lows = tuple((one, times) for one, _, times in made)
     highs = tuple((one, times) for _, one, times in made)
     return (
-        SummedTail(lows, plan.lost[0], plan.slack, size, reach, False),
-        SummedTail(highs, plan.lost[1], plan.slack, size, reach, True),
+        SummedTail(lows, plan.lost[0], plan.slack, size, reach, is_upper=False),
+        SummedTail(highs, plan.lost[1], plan.slack, size, reach, is_upper=True),
     )
 
 
