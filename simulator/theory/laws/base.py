@@ -26,7 +26,7 @@ _EMPTY: Floats = np.empty(0)
 _ROUNDING = 16 * float(np.finfo(float).eps)
 LEAST_MASS = 1e-290
 """A mass below it has lost digits."""
-_BLOCK = 1 << 15
+_BLOCK, _COMPLEX_STEP = 1 << 15, 1e-12  # of a smaller imaginary part, a derivative
 """Most exponentials in memory at once."""
 
 
@@ -183,37 +183,20 @@ def mass_errors(log_masses: Floats) -> Floats:
     return np.asarray(8 * UNIT * (16 + np.abs(log_masses)))
 
 
-_COMPLEX_STEP = 1e-12
-"""A turn of losses below it is a derivative."""
-
-
 def log_mean_exp(theta: ArrayLike, losses: Floats, log_masses: Floats) -> RealOrComplex:
     """The logarithm of the mean of exp(theta L) over points of a law; shape of theta."""
     points = np.asarray(theta)
     if losses.size == 0 or points.size == 0:
         return np.full(points.shape, -np.inf)
-    if np.iscomplexobj(points) and abs(points.imag).max() * abs(losses).max() < _COMPLEX_STEP:
-        value, mean = _log_mean_and_slope(points.real, losses, log_masses)
-        return value + 1j * points.imag * mean
+    step = np.iscomplexobj(points) and abs(points.imag).max() * abs(losses).max() < _COMPLEX_STEP
     flat, block, parts = points.ravel(), max(_BLOCK // losses.size, 1), []
     for start in range(0, flat.size, block):
-        exponents = flat[start : start + block, None] * losses + log_masses
-        # scipy's complex logsumexp is much slower.
-        top = exponents.real.max(axis=-1)
-        with np.errstate(divide="ignore"):
-            parts.append(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
-    return np.asarray(np.concatenate(parts).reshape(points.shape))
-
-
-def _log_mean_and_slope(theta: Floats, losses: Floats, log_masses: Floats) -> tuple[Floats, Floats]:
-    """The logarithm of the mean of exp(theta L), and its slope in theta; shapes of theta."""
-    flat, block = theta.ravel(), max(_BLOCK // losses.size, 1)
-    value, mean = np.empty(flat.size), np.empty(flat.size)
-    for start in range(0, flat.size, block):
-        here = slice(start, start + block)
-        exponents = flat[here, None] * losses + log_masses
-        top = exponents.max(axis=-1)
+        here = flat[start : start + block]
+        exponents = (here.real if step else here)[:, None] * losses + log_masses
+        top = exponents.real.max(axis=-1)  # scipy's complex logsumexp is much slower
         terms = np.exp(exponents - top[:, None])
         total = terms.sum(axis=-1)
-        value[here], mean[here] = np.log(total) + top, terms @ losses / total
-    return value.reshape(theta.shape), mean.reshape(theta.shape)
+        with np.errstate(divide="ignore"):
+            logs = np.log(total) + top
+        parts.append(logs + 1j * here.imag * (terms @ losses / total) if step else logs)
+    return np.asarray(np.concatenate(parts).reshape(points.shape))
