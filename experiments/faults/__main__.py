@@ -43,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--at-once", type=int, default=2, help="runs at a time")
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no signal later")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--folder", type=Path, default=RESULTS, help="where to write")
+    parser.add_argument(
+        "--folder", type=Path, help="where to write; results/, and nowhere with --only"
+    )
     options = parser.parse_args(arguments)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell that began it with `&`:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # what it starts would ignore it
@@ -60,7 +62,10 @@ def main(arguments: list[str] | None = None) -> int:
         "seconds": round(seconds, 1),
         "rows": [asdict(tally) for tally in found],
     }
-    write_report("faults", whole, markdown(found, seconds), options.folder)
+    # a part must not stand where the whole is
+    folder = options.folder or (RESULTS if options.only == PARTS else None)
+    if folder is not None:
+        write_report("faults", whole, markdown(found, seconds), folder)
     return int(any(tally.wrong for tally in found))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.frames import Tabular, holds_same
+from simulator.foundations.frames import Tabular
 from simulator.foundations.wording import count_of
 
 Floats = NDArray[np.float64]
@@ -130,6 +130,11 @@ class Series(DrawnTable, Sequence[T]):
         if self.points.shape != (len(self._each),):
             given = count_of(len(self._each), self._noun)
             raise InvalidInput(f"{given} for points of shape {self.points.shape}")
+        for answer in self._each:
+            if not hasattr(answer, "value"):
+                raise InvalidInput(
+                    f"each {self._noun} must have a value and ends, not {answer!r:.80}"
+                )
 
     _noun = "answer"
 
@@ -173,15 +178,9 @@ class Series(DrawnTable, Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return iter(self._each)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, type(self))
-            and self.at == other.at
-            and np.array_equal(self.points, other.points)
-            and holds_same(self._each, other._each)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+    def compared(self) -> dict[str, Any]:
+        """The name of the points, the points and the answers."""
+        return {"at": self.at, "points": self.points, "answers": self._each}
 
     def __str__(self) -> str:
         return "\n".join(f"{self.at} {point:g}: {e}" for point, e in zip(self.points, self))

@@ -103,7 +103,8 @@ def require_target(path: Path) -> None:
 
 
 def _require_target(path: Path) -> None:
-    """Raise OSError for a name that is there and is not a regular file."""
+    """Raise OSError for a name that is there and is not a regular file, InvalidInput for none."""
+    folder_path(path, "the output", "file")
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
 from os import PathLike
-from types import FunctionType, GenericAlias, UnionType
+from types import BuiltinFunctionType, FunctionType, GenericAlias, UnionType
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput, raised, users_place
@@ -24,7 +24,7 @@ _ITEMS = 100
 _LISTS = frozenset({
     "Sequence", "Iterable", "Iterator", "Collection", "list", "tuple", "set", "frozenset", "Set",
 })  # fmt: skip
-_ARRAYS = frozenset({"ArrayLike", "NDArray", "ndarray"})
+_ARRAYS = frozenset({"ArrayLike", "NDArray", "ndarray", "Floats"})
 _WORDS = {
     "float": "a number", "int": "a whole number", "str": "text", "bool": "True or False",
     "Mapping": "a mapping", "dict": "a mapping", "Callable": "a function", "PathLike": "a path",
@@ -60,14 +60,22 @@ def raise_named(
                 f"{name}: its {field} must be {_in_words(annotation)}, not {_shown(value)}"
             ) from error
     if isinstance(error, IndexError | ValueError) and not users_place(error):
-        if "broadcast" in str(error):
+        if "broadcast" in str(error) or "indices for array" in str(error):
             raise InvalidInput(f"{name}: arrays of these shapes do not fit ({error})") from error
         for parameter, value, _ in _each(function, bound):
             if "truth value of an array" in str(error) and bool(getattr(value, "shape", False)):
                 raise InvalidInput(f"{name}: {parameter} must not be an array") from error
             if isinstance(value, Sized) and not len(value):
                 raise InvalidInput(f"{name}: {parameter} must not be empty") from error
-    if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
+            if "index out of range" in str(error) and isinstance(value, list | tuple):
+                raise InvalidInput(f"{name}: {parameter} has too few items") from error
+    if isinstance(error, TypeError) and not users_place(error):
+        for parameter, value, _ in _each(function, bound):
+            if isinstance(value, BuiltinFunctionType | type):  # it has no line of its own
+                raise InvalidInput(f"{name}: {parameter} cannot be called so ({error})") from error
+    if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError) or (
+        isinstance(error, ValueError) and str(error) == "math domain error"
+    ):
         if users_place(error):  # it is a function of theirs that was called
             raise InvalidInput(f"{name}: your code raised {raised(error)}") from error
         raise InvalidInput(
@@ -128,7 +136,7 @@ def _fits(value: Any, kind: str, inner: list[str], names: dict[str, Any]) -> boo
     if kind in ("Mapping", "dict"):
         return isinstance(value, Mapping)
     if kind in _ARRAYS:
-        return _is_array(value)
+        return _is_array(value) and (kind == "ArrayLike" or bool(getattr(value, "shape", ())))
     if kind in _LISTS:
         return _is_list_of(value, kind, inner, names)
     found = names.get(kind)

@@ -20,7 +20,6 @@ from simulator.engine.outcomes.tally import Tally
 from simulator.engine.specification import LARGE_BLOCK_ROUNDS
 from simulator.foundations.children import guarded
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.surroundings import CORES, require_whole
 from simulator.runner.gathering import Key
 from simulator.runner.interruption import shielded
 from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
@@ -58,8 +57,11 @@ def workers(jobs: int | None, rounds: int) -> int:
 
 def cores() -> int:
     """How many cores there are, by joblib; raises InvalidInput where a limit is no number."""
-    require_whole([CORES])
     import joblib
+
+    from simulator.foundations.surroundings import CORES, require_whole  # not for one process
+
+    require_whole([CORES])
 
     count: int = joblib.cpu_count()
     return count

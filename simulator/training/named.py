@@ -108,7 +108,7 @@ class NamedAllocation(EventMechanism):
         if given.get("draws"):
             drawn = {name: given.pop(name) for name in DRAWN if name in given}
         certain = replace(rounds, values=given)
-        rows = super().compare(certain, **question)
+        rows = self._certified(certain, given, question)
         if not Account(certain.event).exact:
             sources = [_BLOCKS if row.name == TRUTH else row.source for row in rows]
             named = (replace(row, source=source) for row, source in zip(rows, sources))
@@ -122,6 +122,43 @@ class NamedAllocation(EventMechanism):
         pair = random_subset(given["sigma"], given["steps"], given.get("selected", 1))
         drawn_rows = Draws(**drawn).rows(pair, question["delta"], question["epsilon"])
         return Rows([*rows, *drawn_rows], rows.refused)
+
+    def _certified(
+        self, rounds: NamedRounds, given: Mapping[str, Any], question: dict[str, Any]
+    ) -> Rows:
+        """Every bound and the composed loss; beside an upper bound of one epoch, a lower end."""
+        names, several = question["names"], given.get("selected", 1) > 1
+        tested = several and rounds.count == 1 and given.get("epochs", 1) == 1
+        if not tested or (names and TESTED not in names):
+            return super().compare(rounds, **question)
+        others = [name for name in names if name != TESTED]
+        rows = Rows()
+        if others or not names:
+            rows = super().compare(rounds, **question | {"names": others})
+        try:
+            row = _tested(given, question["delta"], question["epsilon"])
+        except NotApplicable as error:
+            return Rows(rows, (*rows.refused, f"{TESTED}: {error}"))
+        return Rows(sorted([row, *rows], key=lambda row: row.answer.value), rows.refused)
+
+
+TESTED = "subset-test"
+"""The name of the row of a test."""
+
+
+def _tested(given: Mapping[str, Any], delta: float | None, epsilon: float | None) -> Row:
+    from simulator.training.laws.subset_test import SubsetTest
+
+    start = time.perf_counter()
+    test = SubsetTest(given["sigma"], int(given["steps"]), int(given["selected"]))
+    if delta is None:
+        assert epsilon is not None
+        found, ceiling = test.delta(epsilon), 1.0
+    else:
+        found, ceiling = test.epsilon(delta) if delta > 0.0 else 0.0, math.inf
+    source = "certified: a test of the sum of ln(1 - q + q X) over the steps"
+    seconds = time.perf_counter() - start
+    return Row(TESTED, "lower", Bracket(found, ceiling, found), source, seconds=seconds)
 
 
 RANDOM_ALLOCATION = NamedAllocation(

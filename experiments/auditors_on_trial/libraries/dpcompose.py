@@ -51,6 +51,6 @@ def auditors() -> list[AuditorUnderTest]:
             code="order = rng.permutation(len(S))\n"
             "bound = audit_one_run(y[order], S[order], delta={delta}, "
             "confidence=1 - {level}).epsilon",
-            share=0.5,
+            share=0.25,
         ),
     ]

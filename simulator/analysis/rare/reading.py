@@ -9,7 +9,7 @@ from simulator.analysis.ceilings import delta_ceiling
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.question import Question
 from simulator.engine.sampling import Covering, Sampling, Tilted
-from simulator.foundations.errors import Refusal
+from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.validation import finite, open_probability
 
@@ -71,7 +71,8 @@ class RareEvent(ShownByFacts):
 
         Raises Refusal if the play does not reach ``epsilon``.
         """
-        assert self.play is not None
+        if self.play is None:
+            raise InvalidInput("an estimate without its play cannot be read at another epsilon")
         confidence = self.delta.confidence if confidence is None else confidence
         return self.play.event(
             self.epsilon if epsilon is None else finite("epsilon", epsilon),

@@ -89,6 +89,10 @@ class OneRunAudit(ShownByFacts):
     claimed: Guarantee | None = None
     p_value: float | None = None
 
+    def __post_init__(self) -> None:
+        if not self.counted:
+            raise InvalidInput("counted must hold a pair (guesses, right ones)")
+
     @property
     def violated(self) -> bool:
         """Whether the claim is refuted at the confidence."""
@@ -137,7 +141,7 @@ def audit_one_run(
 
     >>> from simulator.auditing import audit_one_run
     >>> audit_one_run(range(40), [n >= 20 for n in range(40)]).epsilon
-    2.45
+    2.535
     """
     coins = np.asarray(included)
     numbers = np.asarray(scores)

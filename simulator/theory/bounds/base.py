@@ -145,6 +145,10 @@ class BoundOnComposition:
     bound: Bound
     composition: Composition
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.bound, Bound):
+            raise InvalidInput(f"bound must be a Bound, not {self.bound!r:.80}")
+
     def __repr__(self) -> str:
         return f"<{self.name} of {self.composition}>"
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulator.foundations.errors import InvalidInput
 from simulator.foundations.ties import beyond
 from simulator.theory.outward import UNIT
 
@@ -26,7 +27,7 @@ _EMPTY: Floats = np.empty(0)
 _ROUNDING = 16 * float(np.finfo(float).eps)
 LEAST_MASS = 1e-290
 """A mass below it has lost digits."""
-_BLOCK = 1 << 15
+_BLOCK, _COMPLEX_STEP = 1 << 15, 1e-12  # of a smaller imaginary part, a derivative
 """Most exponentials in memory at once."""
 
 
@@ -172,6 +173,8 @@ class PrivacyLossLaw(ABC):
         return outside + self._mass(loss, np.inf, under)
 
     def _mass(self, low: float, high: float, under: int) -> float:
+        if under not in (0, 1):
+            raise InvalidInput(f"under must be 0 or 1, not {under!r:.80}")
         inside = (self.atom_losses > beyond(low, 1)) & (self.atom_losses <= beyond(high, 1))
         logs = (self.atom_log_masses - under * self.atom_losses)[inside]
         smooth = self.continuous_masses(np.array([low, high]))[under]
@@ -188,11 +191,15 @@ def log_mean_exp(theta: ArrayLike, losses: Floats, log_masses: Floats) -> RealOr
     points = np.asarray(theta)
     if losses.size == 0 or points.size == 0:
         return np.full(points.shape, -np.inf)
+    step = np.iscomplexobj(points) and abs(points.imag).max() * abs(losses).max() < _COMPLEX_STEP
     flat, block, parts = points.ravel(), max(_BLOCK // losses.size, 1), []
     for start in range(0, flat.size, block):
-        exponents = flat[start : start + block, None] * losses + log_masses
-        # scipy's complex logsumexp is much slower.
-        top = exponents.real.max(axis=-1)
+        here = flat[start : start + block]
+        exponents = (here.real if step else here)[:, None] * losses + log_masses
+        top = exponents.real.max(axis=-1)  # scipy's complex logsumexp is much slower
+        terms = np.exp(exponents - top[:, None])
+        total = terms.sum(axis=-1)
         with np.errstate(divide="ignore"):
-            parts.append(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
+            logs = np.log(total) + top
+        parts.append(logs + 1j * here.imag * (terms @ losses / total) if step else logs)
     return np.asarray(np.concatenate(parts).reshape(points.shape))

@@ -23,9 +23,10 @@ def loss_range(
     Where the support ends, that is its end, or with ``inside`` the smaller of both.
     """
     low, high = law.support
-    if inside or not math.isfinite(high):
+    heavy = law.atom_losses[law.atom_log_masses > math.log(max(tail_mass, 5e-324))]
+    if not math.isfinite(high) or (inside and high not in heavy):
         high = min(high, _quantile(law, tail_mass, +1))
-    if inside or not math.isfinite(low):
+    if not math.isfinite(low) or (inside and low not in heavy):
         low = max(low, -_quantile(law, tail_mass, -1))
     return low, high
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -236,25 +236,31 @@ class BoundedTail:
 
 @dataclass(frozen=True)
 class SummedTail:
-    """Terms with their factors, and the mass at infinity; ``slack`` bounds the errors of losses."""
+    """Terms with their factors, and the mass at infinity; ``slack`` bounds the errors of losses.
+
+    One end of delta: from below, or ``is_upper``. The other end of a bracket is 1 or 0.
+    """
 
     terms: tuple[tuple[SmoothedTail | BoundedTail, int], ...]
     lost: float
     slack: float
     size: int
     reach: float
+    _: KW_ONLY
+    is_upper: bool
 
     def at(self, epsilon: float) -> SlopedBracket:
-        """Bracket of the delta of all."""
-        low, _, slope = self._sums(epsilon + self.slack)
-        _, high, _ = self._sums(epsilon - self.slack)
-        return SlopedBracket.of_delta(low, high, slope, lost=self.lost)
-
-    def _sums(self, epsilon: float) -> tuple[float, float, float]:
-        found = [(tail.at(epsilon), times) for tail, times in self.terms]
+        """Bracket of the delta of all, of which one end is sought."""
+        moved = epsilon - self.slack if self.is_upper else epsilon + self.slack
+        found = [(tail.at(moved), times) for tail, times in self.terms]
+        slope = math.fsum(times * one.slope for one, times in found)
+        if self.is_upper:
+            high = math.fsum(times * one.upper for one, times in found) * (1 + 1e-14)
+            high += self.lost * (1 + 1e-14)
+            return SlopedBracket(0.0, min(high, 1.0), slope=slope)
         low = math.fsum(times * one.lower for one, times in found) * (1 - 1e-14)
-        high = math.fsum(times * one.upper for one, times in found) * (1 + 1e-14)
-        return low, high, math.fsum(times * one.slope for one, times in found)
+        low += self.lost * (1 - 1e-14)
+        return SlopedBracket(min(max(low, 0.0), 1.0), 1.0, slope=slope)
 
 
 def enclosing_tails(
@@ -275,8 +281,8 @@ def enclosing_tails(
     lows = tuple((one, times) for one, _, times in made)
     highs = tuple((one, times) for _, one, times in made)
     return (
-        SummedTail(lows, plan.lost[0], plan.slack, size, reach),
-        SummedTail(highs, plan.lost[1], plan.slack, size, reach),
+        SummedTail(lows, plan.lost[0], plan.slack, size, reach, is_upper=False),
+        SummedTail(highs, plan.lost[1], plan.slack, size, reach, is_upper=True),
     )
 
 
@@ -291,11 +297,12 @@ def _term_tails(
     share = tolerance * math.exp(min(max(log_value - saddles.log_value_at(epsilon), 0.0), 20.0))
     smoothing = min(math.sqrt(0.5 * min(share, 1.0) * gain), 0.5 / (1 + theta))
     omega = _CUTOFF / smoothing
-    high = _line(term, theta, (theta, theta), omega, _FIRST_CELLS)[1]
-    log_most = high.log_scale[0] + high.log_scale[1] + log_chernoff_constant(theta)
-    if log_most - theta * epsilon < log_small:
-        tail = BoundedTail(theta, log_most)
-        return tail, tail
+    if not term.is_whole:  # else it is the answer
+        high = _line(term, theta, (theta, theta), omega, _FIRST_CELLS)[1]
+        log_most = high.log_scale[0] + high.log_scale[1] + log_chernoff_constant(theta)
+        if log_most - theta * epsilon < log_small:
+            tail = BoundedTail(theta, log_most)
+            return tail, tail
     window = choose_window(
         term.few, epsilon, theta, smoothing, log_value, folded=_SHARE * tolerance
     )

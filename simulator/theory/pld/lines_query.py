@@ -207,9 +207,15 @@ class LinesQuery:
                 break
         return min(max(estimate, _LOG_LEAST), _LOG_HALF)
 
-    def _plan(self, log_delta: float, width: float, epsilon: float | None) -> Plan:
-        """The terms for answers near that delta, with jumps where one tilt does not serve all."""
+    def _plan(
+        self, log_delta: float, width: float, epsilon: float | None, known: Plan | None = None
+    ) -> Plan:
+        """The terms for answers near that delta, with jumps where one tilt does not serve all.
+
+        It is the ``known`` one, with its tables, where that is the same, as of bounded losses.
+        """
         plan = Plan.of(self.parts, log_delta, width)
+        plan = known if known is not None and plan == known else plan
         if len(self.parts.items) > _MOST_JUMPING:
             return plan
         (whole,) = plan.terms
@@ -238,8 +244,8 @@ class LinesQuery:
             centre = rough.epsilon_at(log_delta, top)
         theta, spread = rough.decay_at(centre)
         width = min(share * goal.width(centre, theta, spread), _LARGEST)
-        plan = self._plan(log_delta - (1 - share) * _RUNG, width, epsilon)
-        if sought:
+        plan = self._plan(log_delta - (1 - share) * _RUNG, width, epsilon, rough)
+        if sought and plan is not rough:
             centre = plan.epsilon_at(log_delta, top)
         found, last, finest, moved = Bracket(0.0, math.inf), None, 0.0, False
         reached = math.inf

@@ -24,12 +24,8 @@ _ROOM = 1 + 1e-9
 class Ratios(Protocol):
     """M(z)/M(theta) of one law on a line."""
 
-    def ratios(self, first: float, spacing: float, count: int) -> RealOrComplex:
-        """The values at the ``count`` points Im z = first + spacing n >= 0."""
-        ...
-
-    def ratio_error(self, omega: float) -> float:
-        """Bound on the error of every value at Im z <= omega."""
+    def on_line(self, spacing: float, count: int) -> tuple[RealOrComplex, float]:
+        """The values at Im z = 0, spacing, ... (count,), and a bound on the error of every one."""
         ...
 
 
@@ -70,17 +66,14 @@ class ClosedRatios:
     log_total: float
     wrong: float
 
-    def ratios(self, first: float, spacing: float, count: int) -> RealOrComplex:
-        """M(z)/M(theta) at the ``count`` points Im z = first + spacing n >= 0."""
-        z = self.theta + 1j * (first + spacing * np.arange(count))
-        return np.asarray(np.exp(self.law.log_mgf(z) - self.log_total))
-
-    def ratio_error(self, omega: float) -> float:
-        """Bound on the error of every ratio at Im z <= omega."""
+    def on_line(self, spacing: float, count: int) -> tuple[RealOrComplex, float]:
+        """The ratios at Im z = 0, spacing, ... (count,), and a bound on the error of every one."""
+        z = self.theta + 1j * (spacing * np.arange(count))
+        ratios = np.asarray(np.exp(self.law.log_mgf(z) - self.log_total))
         # A value whose modulus is that of the real axis has the largest absolute error.
-        z = np.array([self.theta + 1j * omega])
+        end = np.array([self.theta + 1j * spacing * count])
         psi = np.array([self.log_total + 0j])
-        return self.wrong + float(self.law.log_mgf_error(z, psi, self.theta)[0])
+        return ratios, self.wrong + float(self.law.log_mgf_error(end, psi, self.theta)[0])
 
 
 @dataclass(frozen=True)
@@ -108,11 +101,11 @@ class NodeLine:
         omega = spacing * points
         for one, count in self.items:
             nodes = one.nodes(self.theta, omega)
-            ratio = nodes.ratios(0.0, spacing, points)
+            ratio, wrong = nodes.on_line(spacing, points)
             size = np.maximum(np.abs(ratio), 1e-300)
             logs = np.log(np.where(size > 1e-300, ratio, 1e-300))
             log += count * logs
-            off = np.log1p(nodes.ratio_error(omega) / size)
+            off = np.log1p(wrong / size)
             error += count * (off + 4 * UNIT * (4 + np.abs(logs))) + 4 * UNIT * np.abs(log)
         known = error < 1.0
         found = np.where(known, np.exp(log), 0.0)

@@ -74,3 +74,15 @@ def test_nothing_is_left_out(dpcompose):
     options = ("--rounds", 1, "--target-epsilon", 1, "--target-delta", 1e-5)
     said = dpcompose("calibrate", "random-allocation:1,20", *options)
     assert "nothing is left out to be calibrated" in said.complaint
+
+
+@pytest.mark.nightly
+def test_the_table_has_a_lower_end_of_several_steps(dpcompose):
+    mechanism = "random-allocation:sigma=1,steps=100,selected=3"
+    said = dpcompose("bounds", mechanism, "--delta", 1e-5, "--bound", "subset-test", "--json")
+    (row,) = said.json["bounds"]
+    assert (row["kind"], 1.7 < row["lower"] < 1.77) == ("lower", True)
+    refused = dpcompose(
+        "bounds", f"{mechanism},epochs=2", "--delta", 1e-5, "--bound", "subset-test"
+    )
+    assert "subset-test" in refused.complaint
