@@ -265,6 +265,7 @@ def test_the_largest_value_of_no_rounds_left_is_a_step():
         assert found.lower <= truth <= found.upper
 
 
+@pytest.mark.nightly
 def test_events_are_played_in_their_order_and_alternating_ones_are_refused():
     first, second = subsampled(gaussian(1.0), 0.1), subsampled(gaussian(2.0), 0.1)
     one, other = (

@@ -107,7 +107,10 @@ def test_the_ends_of_three_values_meet():
     assert below <= ShuffledBlanket(law, 10_000).epsilon_bracket(1e-8).upper <= below * 1.005
 
 
-@pytest.mark.parametrize("law", [LaplaceLaw(1.0), GaussianLaw(1.0)], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize(
+    "law", [LaplaceLaw(1.0), pytest.param(GaussianLaw(1.0), marks=pytest.mark.nightly)],
+    ids=["Laplace", "Gaussian"],
+)  # fmt: skip
 def test_noise_is_bracketed(law):
     found = ShuffledBlanket(law, 10_000).epsilon_bracket(1e-6)
     assert 0.02 < found.lower < found.upper < found.lower * 1.36

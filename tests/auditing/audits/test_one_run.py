@@ -72,6 +72,7 @@ def coins(generator, many=40):
     return generator.random(many) < 0.5
 
 
+@pytest.mark.nightly
 def test_bounds_above_the_truth_are_as_rare_as_is_said():
     """60 plays at 90%: more than 19 false ones have probability below 1e-6 at the level."""
     generator = np.random.default_rng(3)
@@ -83,6 +84,7 @@ def test_bounds_above_the_truth_are_as_rare_as_is_said():
     assert 0 < false <= 19
 
 
+@pytest.mark.nightly
 def test_coins_that_leak_together_refute_no_true_claim():
     """The joint leak is within (0, .05)-DP, and would show 60 right guesses were it ignored."""
     generator = np.random.default_rng(4)
