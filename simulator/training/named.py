@@ -129,6 +129,8 @@ class NamedAllocation(EventMechanism):
         """Every bound and the composed loss; beside an upper bound of one epoch, a lower end."""
         names, several = question["names"], given.get("selected", 1) > 1
         tested = several and rounds.count == 1 and given.get("epochs", 1) == 1
+        if names and TESTED in names and not tested:
+            raise NotApplicable(f"{TESTED} is of several steps of one epoch: selected above 1")
         if not tested or (names and TESTED not in names):
             return super().compare(rounds, **question)
         others = [name for name in names if name != TESTED]
@@ -138,7 +140,9 @@ class NamedAllocation(EventMechanism):
         try:
             row = _tested(given, question["delta"], question["epsilon"])
         except NotApplicable as error:
-            return Rows(rows, (*rows.refused, f"{TESTED}: {error}"))
+            if not rows:
+                raise
+            return Rows(rows, (*rows.refused, f"{TESTED}: {error}") if names else rows.refused)
         return Rows(sorted([row, *rows], key=lambda row: row.answer.value), rows.refused)
 
 

@@ -86,3 +86,13 @@ def test_the_table_has_a_lower_end_of_several_steps(dpcompose):
         "bounds", f"{mechanism},epochs=2", "--delta", 1e-5, "--bound", "subset-test"
     )
     assert "subset-test" in refused.complaint
+
+
+def test_a_lower_end_that_cannot_be_had_is_one_line(dpcompose):
+    asked = ("--delta", 1e-5, "--bound", "subset-test")
+    for text, why in (
+        ("steps=100,selected=3,epochs=2", "subset-test is of several steps of one epoch"),
+        ("steps=100", "subset-test is of several steps of one epoch"),
+        ("steps=20000,selected=2", "more than 10000 steps are not tested"),
+    ):
+        assert why in dpcompose("bounds", f"random-allocation:sigma=1,{text}", *asked).complaint
