@@ -61,3 +61,5 @@ def test_what_is_not_tested_is_refused():
         SubsetTest(1.0, steps=20_000, selected=2)
     with pytest.raises(NotApplicable, match="too small"):
         SubsetTest(0.05, steps=10, selected=2).delta(1.0)
+    with pytest.raises(NotApplicable, match="too many for the test's lattice"):
+        SubsetTest(1.0, steps=10_000, selected=9_999).delta(1.0)

@@ -84,6 +84,8 @@ class SubsetTest:
 def _tails(sigma: float, steps: int, selected: int, q: float) -> tuple[Floats, Floats]:
     shift, start = 1.0 / sigma, math.log1p(-q)
     cell = (_REACH - steps * start) / _POINTS
+    if steps * cell > 1.0:
+        raise NotApplicable(f"{selected} of {steps} steps are too many for the test's lattice")
     log_held = float(np.logaddexp(start, math.log(q) + shift**2))  # of E exp(term) where held
     wrapped = math.exp(min(0.0, -_REACH + selected * log_held))
     beyond = math.exp(-_REACH + 2 * steps * cell) + steps * float(scipy.special.ndtr(-_FAR))
