@@ -137,7 +137,7 @@ def audit_one_run(
 
     >>> from simulator.auditing import audit_one_run
     >>> audit_one_run(range(40), [n >= 20 for n in range(40)]).epsilon
-    2.45
+    2.535
     """
     coins = np.asarray(included)
     numbers = np.asarray(scores)
