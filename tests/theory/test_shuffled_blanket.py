@@ -148,6 +148,34 @@ def test_spreading_keeps_the_mean_and_raises_the_sum():
     assert fine.excess().lower < coarse.excess().lower
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "delta", "exact"),
+    [
+        ([0.9, 0.1], [0.5, 0.5], 1e-3, math.log(4.99)),  # reversed, a larger loss
+        ([0.5, 0.5, 0.0], [0.4, 0.3, 0.3], 1e-3, math.inf),
+        ([0.5, 0.3, 0.2], [0.5, 0.2, 0.3], 0.1, 0.0),  # the root is within rounding of 0
+        ([0.5, 0.5], [0.5, 0.5], 1e-3, 0.0),
+        ([0.4, 0.6], [1.0, 0.0], 1e-3, math.inf),  # equal others always report the same
+    ],
+)
+def test_epsilon_of_one_report_is_enclosed(first, second, delta, exact):
+    blanket = ShuffledBlanket(FiniteLaw.from_probabilities(first, second), 1)
+    if math.isinf(exact):
+        with pytest.raises(NotApplicable, match="no finite epsilon"):
+            blanket.epsilon_bracket(delta)
+        return
+    found = blanket.epsilon_bracket(delta)
+    assert found.lower <= exact + 1e-12
+    assert exact <= found.upper <= exact + 1e-4
+
+
+def test_extreme_laws_have_a_curve():
+    disjoint = FiniteLaw.from_probabilities([1.0, 0.0], [0.0, 1.0])
+    assert ShuffledBlanket(disjoint, 4).delta_bracket(0.1).upper == 1.0
+    faint = FiniteLaw.from_probabilities([1.0, 1e-20], [0.5, 0.5])
+    assert ShuffledBlanket(faint, 1).delta_bracket(0.0).upper >= 0.5
+
+
 def test_bad_input_is_refused():
     with pytest.raises(InvalidInput):
         ShuffledBlanket(LaplaceLaw(1.0), 0)

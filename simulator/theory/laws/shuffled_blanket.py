@@ -43,6 +43,7 @@ _LARGEST = 60.0  # loss of a law without a largest one
 _SEARCHED, _LEAST = 2e-4, 1e-9  # of epsilon: relative, and absolute
 _REVEALED = 1e-16  # losses beyond this tail are counted as revealed
 _WRONG = 2.0**13 * UNIT  # relative error of a mass, of one that is split between near losses too
+_POINTS = 1 << 22  # of a lattice; a lower end that needs more is not computed
 _FAINT = 1e-3  # of a lower end, what the spread of the terms may cost
 
 
@@ -98,16 +99,17 @@ class ShuffledBlanket:
 
         Raises NotApplicable where no epsilon up to 60 has a bound so small.
         """
-        top = min(_LARGEST, self.law.support[1])
+        tops, revealed = zip(*((law.support[1], law.infinite_mass) for law in self._directions))
+        top = min(_LARGEST, max(tops))
         high = min(
             max(_near(self.delta, delta, law, self.reports) for law in self._directions), top
         )
         while self.delta(high) > delta:
             if high >= top:
-                if math.isfinite(self.law.support[1]) and self.law.infinite_mass <= delta:
+                if math.isfinite(max(tops)) and max(revealed) <= delta:
                     break  # the largest loss
                 raise NotApplicable(f"no finite epsilon is certified at delta {delta!r}")
-            high = min(top, high * (1.0 + _SEARCHED))
+            high = min(top, max(_LEAST, high * (1.0 + _SEARCHED)))
 
         def below(epsilon: float) -> float:
             return max(self._below(law, epsilon, delta) for law in self._directions)
@@ -118,6 +120,8 @@ class ShuffledBlanket:
         return Bracket(low if low > _LEAST else 0.0, high)
 
     def _above(self, law: PrivacyLossLaw, epsilon: float) -> float:
+        if law.support[1] <= 0.0:  # no finite loss counts
+            return min(1.0, law.infinite_mass * (1.0 + 1e-9))
         t, best = math.exp(epsilon), 1.0
         for cap in _CAPS:
             losses, masses, revealed = _dominating(law, self.reports, cap)
@@ -147,6 +151,8 @@ class ShuffledBlanket:
         values = (first[kept] - t * second[kept]) / masses
         n = self.reports
         step = _step(values, masses, max(_FINER, _LONGER * math.sqrt(n)))
+        if float(np.abs(values).max()) > _POINTS * step:
+            return 0.0
         terms = LatticeTerms.spread(values, masses, n, step, _WRONG)
         size = terms.excess().lower if near is None else near * n
         if size <= 0.0:
@@ -191,10 +197,11 @@ def _rounding(values: Floats, t: float, reports: int) -> float:
 
 
 def _step(values: Floats, masses: Floats, deviations: float) -> float:
-    """So many deviations of one term; values of no mass are at 0."""
+    """So many deviations of one term, 1 for a constant; values of no mass are at 0."""
     mean = float(masses @ values)
     rest = max(0.0, 1.0 - float(masses.sum()))
-    return deviations * math.sqrt(float(masses @ (values - mean) ** 2) + rest * mean**2)
+    variance = float(masses @ (values - mean) ** 2) + rest * mean**2
+    return deviations * math.sqrt(variance) or 1.0
 
 
 @lru_cache(maxsize=8)
