@@ -49,7 +49,8 @@ from simulator.theory.guarantees.named import parse_guarantee
 Floats = NDArray[np.float64]
 
 SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-"""Shares of the canaries, the surest first, of which right guesses are counted."""
+"""Shares of the canaries, the surest first, of which right guesses are counted. The last is all of
+them: the budget m delta is of all canaries, and a leak may choose the surest."""
 MOST_CANARIES = 10_000
 _COINS = 1e-9  # fewer canaries in, or out, than fair coins give with this probability
 _UP = 1.0 + 1e-9  # above the rounding of a recursion over MOST_CANARIES guesses

@@ -249,7 +249,8 @@ MECHANISMS: dict[str, NamedMechanism] = {
         _subsampled_response, "The epsilon is that without sampling."
     ),
     "shuffled": EventMechanism(
-        _shuffled, "Reports of any local randomizers that are epsilon-DP, one per person."
+        _shuffled,
+        "One report per person in random order; no person has an own epsilon-DP randomizer.",
     ),
 }
 """By name. ``exponential`` has no single worst pair (Dong, Durfee and Rogers 2020): the

@@ -27,8 +27,9 @@ _EMPTY: Floats = np.empty(0)
 _ROUNDING = 16 * float(np.finfo(float).eps)
 LEAST_MASS = 1e-290
 """A mass below it has lost digits."""
-_BLOCK, _COMPLEX_STEP = 1 << 15, 1e-12  # of a smaller imaginary part, a derivative
+_BLOCK = 1 << 15
 """Most exponentials in memory at once."""
+_COMPLEX_STEP = 1e-12  # of a smaller imaginary part, a derivative
 
 
 class PrivacyLossLaw(ABC):
