@@ -1,0 +1,84 @@
+"""Menus that are tried where none is given, and the two experiments of a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from simulator.attacks.claims import Claim
+from simulator.data.databases import Relation
+from simulator.worst.menu import Entry, FixedEntry, FreeEntry
+from simulator.worst.menu_parsing import entries
+
+Menu = tuple[Entry, ...]
+
+_SINGLE = (0.2, 0.1, 0.05, 0.5, 1.0, 0.02)
+_PAIRS = ((0.025, 0.2), (0.05, 0.2), (0.02, 0.1), (0.05, 0.5), (0.1, 1.0), (0.01, 0.1))
+_MULTIPLES = ((0.05, 4), (0.02, 10), (0.1, 5), (0.007, 28), (0.01, 20))
+_SIGMAS = (2.0, 5.0, 10.0)
+_SAMPLED = ((1.0, 0.05), (2.0, 0.1), (1.0, 0.2))
+_PARTS = 12
+"""Values of a free parameter that a search over fixed ones tries."""
+
+
+def _responses(sizes: Sequence[float]) -> str:
+    return ",".join(f"randomized-response:{size:.6g}" for size in sizes)
+
+
+def default_menus(claim: Claim) -> Iterator[str]:
+    """Yield menus in the scale of a claim, the quickest first."""
+    unit = min(max(claim.largest, 1e-3), 20.0)
+    for size in _SINGLE:
+        yield _responses([size * unit])
+    for pair in _PAIRS:
+        yield _responses([size * unit for size in pair])
+    for sigma in _SIGMAS:
+        yield f"gaussian:{sigma / unit:.6g}"
+    for sigma, rate in _SAMPLED:
+        yield f"subsampled-gaussian:{sigma},{rate}"
+    if claim.delta > 0.0:
+        yield f"approx:{0.1 * unit:.6g},{claim.delta / 4:.6g}"
+    for step, count in _MULTIPLES:
+        yield _responses([step * unit * (i + 1) for i in range(count)])
+    for size in (0.1, 0.3):
+        yield f"laplace:{size * unit:.6g}"
+
+
+def menus_of(menu: object, relation: Relation) -> list[Menu]:
+    """The menu, and where a parameter is free its fixed values, coarse and on fine multiples."""
+    own = entries(menu, relation)  # type: ignore[arg-type]
+    if not any(isinstance(entry, FreeEntry) for entry in own):
+        return [own]
+    found = []
+    for parts in (2, 4, _PARTS, 28):
+        fixed: list[Entry] = []
+        for entry in own:
+            if isinstance(entry, FreeEntry):
+                kind = entry.name.partition(":")[0]
+                step = entry.high / parts
+                sizes = [step * (i + 1) for i in range(parts) if step * (i + 1) >= entry.low]
+                text = ",".join(f"{kind}:{size:.9g}" for size in sizes)
+                fixed += entries(text, relation)
+            else:
+                fixed.append(entry)
+        found.append(tuple(fixed))
+    return [*found, own]
+
+
+def experiments_of(menu: Menu) -> tuple[int, ...]:
+    """(0,) where exchanging the databases changes no law of the menu, else (0, 1)."""
+    points = np.array([0.0, 0.01, 0.1, 0.5, 1.0])
+    for entry in menu:
+        if isinstance(entry, FixedEntry):
+            back = entry.law.reversed()
+            if any(abs(entry.law.delta(p) - back.delta(p)) > 1e-9 for p in points.tolist()):
+                return (0, 1)
+    return (0,)
+
+
+def varied(sizes: Sequence[float]) -> Iterator[tuple[float, ...]]:
+    """Yield sizes with one of them larger or smaller by a quarter."""
+    for place in range(len(sizes)):
+        for factor in (0.8, 1.25):
+            yield tuple(s * factor if i == place else s for i, s in enumerate(sizes))
