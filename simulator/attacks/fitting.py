@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from simulator.attacks.teachers import Place, Teacher
 
 PLAYS = 300
 MOST_ROWS = 60_000
+_BATCH = 128
 _CUTS = 200
 """Most thresholds that are tried of one feature."""
 
@@ -50,14 +53,23 @@ class Lessons:
         return Lessons(seen, np.concatenate((self.regret, other.regret)))
 
 
+class _Step(NamedTuple):
+    """What follows a question in plays that end well: cumulated chances, losses, places."""
+
+    edges: list[float]
+    gained: list[float]
+    places: Sequence[Place]
+
+
 class Pupil:
-    """Draws plays from a teacher's values; remembers the regrets of places."""
+    """Draws plays from a teacher's values; remembers what it has looked at."""
 
     def __init__(self, teacher: Teacher, draws: np.random.Generator) -> None:
         self.teacher, self.draws = teacher, draws
-        self.known: dict[Place, tuple[np.ndarray, int]] = {}
+        self.known: dict[Place, tuple[list[float], int]] = {}
+        self.steps: dict[tuple[Place, int], _Step | None] = {}
 
-    def regrets(self, place: Place) -> tuple[np.ndarray, int]:
+    def regrets(self, place: Place) -> tuple[list[float], int]:
         """(The regret of each move, the best move) at a place; a refused move is what follows it.
 
         All zero where nothing can be won.
@@ -73,68 +85,74 @@ class Pupil:
             best = int(worth.argmax())
             top = float(worth[best])
             regret = 1.0 - worth / top if top > 0.0 else np.zeros(options + 1)
-            self.known[place] = regret, STOP if best == options else best
+            self.known[place] = regret.tolist(), STOP if best == options else best
         return self.known[place]
 
     def value(self, rules: tuple[PlanRule, ...], plays: int = 200) -> float:
         """About the value of a list of rules: that of the start, times what its plays keep."""
         draws, self.draws = self.draws, np.random.default_rng(7)  # the same plays for all rules
-        try:
-            kept = [
-                math.prod(1.0 - lost for lost in self._lost(rules)) for _ in range(plays)
-            ]
-        finally:
-            self.draws = draws
-        return self.worth(self.teacher.start) * float(np.mean(kept))
+        kept = 0.0
+        for _ in range(plays):
+            kept += math.prod(1.0 - regret[move] for _, _, regret, move in self._play(rules))
+        self.draws = draws
+        return self.worth(self.teacher.start) * kept / plays
 
     def worth(self, place: Place) -> float:
         """The largest value from a place."""
         ahead = [self.teacher.ahead(place, option) for option in range(len(self.teacher.options))]
         return max(self.teacher.stopped(place), *(0.0 if a is None else a.mean for a in ahead))
 
-    def _lost(self, rules: tuple[PlanRule, ...]) -> Iterator[float]:
-        """The shares of the value that the moves of one play lose."""
-        for _, regret, move in self._play(rules):
-            yield float(regret[move])
-
     def lessons(self, plays: int, rules: tuple[PlanRule, ...] | None = None) -> Lessons:
         """The places of ``plays`` plays, by the best moves or by those of a list of rules."""
-        loss, asked, counts, regrets = [], [], [], []
+        loss, counts, regrets = [], [], []
         for _ in range(plays):
-            for seen, regret, _ in self._play(rules):
-                loss.append(seen[0])
-                asked.append(sum(seen[1]))
-                counts.append(seen[1])
+            for each, seen, regret, _ in self._play(rules):
+                loss.append(each)
+                counts.append(seen)
                 regrets.append(regret)
             if len(loss) > MOST_ROWS:
                 break
-        seen_all = Seen(np.array(loss), np.array(asked, dtype=float), np.array(counts, dtype=float))
-        return Lessons(seen_all, np.array(regrets))
+        numbers = np.array(counts, dtype=float)
+        return Lessons(Seen(np.array(loss), numbers.sum(axis=1), numbers), np.array(regrets))
 
     def _play(
         self, rules: tuple[PlanRule, ...] | None
-    ) -> Iterator[tuple[tuple[float, tuple[int, ...]], np.ndarray, int]]:
+    ) -> Iterator[tuple[float, tuple[int, ...], list[float], int]]:
+        """Yield (loss, counts, regrets, move) of each place of one play."""
         place, loss = self.teacher.start, 0.0
         counts, limit = [0] * len(self.teacher.options), len(self.teacher.options) - 1
+        uniform = iter(self.draws.random(_BATCH).tolist())
         while place is not None:
             regret, move = self.regrets(place)
             if rules is not None:
                 move = min(move_of(rules, loss, counts), limit)
-            ahead = None if move < 0 else self.teacher.ahead(place, move)
-            while move >= 0 and ahead is None:
+            step = None
+            while move >= 0 and (step := self._step(place, move)) is None:
                 move = limit = move - 1
-                ahead = None if move < 0 else self.teacher.ahead(place, move)
-            yield (loss, tuple(counts)), regret, max(move, STOP)
-            if ahead is None:
+            yield loss, tuple(counts), regret, move
+            if step is None or not step.edges:
                 return
-            weights = ahead.chance * ahead.value
-            total = weights.sum()
-            if not total > 0.0:
-                return
-            drawn = int(self.draws.choice(len(weights), p=weights / total))
-            place = ahead.places[drawn]
-            loss += float(ahead.gained[drawn])
+            drawn = next(uniform, None)
+            if drawn is None:
+                uniform = iter(self.draws.random(_BATCH).tolist())
+                drawn = next(uniform)
+            number = min(bisect_right(step.edges, drawn), len(step.edges) - 1)
+            place = step.places[number]
+            loss += step.gained[number]
             counts[move] += 1
+
+    def _step(self, place: Place, move: int) -> _Step | None:
+        """What follows a move, each answer by the value of what it leads to; None if refused."""
+        if (place, move) not in self.steps:
+            ahead = self.teacher.ahead(place, move)
+            found = None
+            if ahead is not None:
+                edges = np.cumsum(ahead.chance * ahead.value)
+                total = float(edges[-1]) if len(edges) else 0.0
+                known = (edges / total).tolist() if total > 0.0 else []
+                found = _Step(known, ahead.gained.tolist(), ahead.places)
+            self.steps[place, move] = found
+        return self.steps[place, move]
 
 
 def grown(
