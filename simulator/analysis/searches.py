@@ -16,7 +16,7 @@ from simulator.foundations.extensions import Added
 def _search(name: str) -> Any:
     searches = Added("searches")
     if name not in searches:
-        raise InvalidInput(f"no package with the search {name!r} is installed (simulator.worst is)")
+        raise InvalidInput(f"no package with the search {name!r} is installed; it is a shelf")
     return searches[name]
 
 
@@ -43,3 +43,9 @@ def worst_odometer(*arguments: Any, **options: Any) -> Any:
 def dominating_law(*arguments: Any, **options: Any) -> Any:
     """A law that dominates an interactive mechanism: see :func:`simulator.worst.dominating_law`."""
     return _search("dominating-law")(*arguments, **options)
+
+
+def assert_no_adversary(*arguments: Any, **options: Any) -> Any:
+    """Fail where a claim is broken: see :func:`simulator.attacks.assert_no_adversary`."""
+    __tracebackhide__ = True
+    return _search("assert-no-adversary")(*arguments, **options)

@@ -14,8 +14,13 @@ from .search import (
     claim_of as claim_of,
     find_adversary as find_adversary,
 )
+from .testing import (
+    AdversaryFound as AdversaryFound,
+    assert_no_adversary as assert_no_adversary,
+)
 
 __all__ = [
+    "AdversaryFound",
     "BoundClaim",
     "Claim",
     "FilterClaim",
@@ -26,6 +31,7 @@ __all__ = [
     "Program",
     "PromiseClaim",
     "Turn",
+    "assert_no_adversary",
     "claim_of",
     "find_adversary",
 ]

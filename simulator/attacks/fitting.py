@@ -21,9 +21,13 @@ import numpy as np
 from simulator.attacks.plans import STOP, Feature, PlanRule, Seen, When, move_of
 from simulator.attacks.teachers import Place, Teacher
 
-PLAYS = 300
+PLAYS = 200
 MOST_ROWS = 60_000
 _BATCH = 128
+_KEPT = 64
+"""Most answers of a question whose chances are remembered for each place."""
+_STEPS = 20_000
+"""About so many rounds of plays for a value, or for the first lessons."""
 _CUTS = 200
 """Most thresholds that are tried of one feature."""
 
@@ -56,18 +60,23 @@ class Lessons:
 class _Step(NamedTuple):
     """What follows a question in plays that end well: cumulated chances, losses, places."""
 
-    edges: list[float]
-    gained: list[float]
+    edges: Sequence[float] | np.ndarray
+    gained: Sequence[float] | np.ndarray
     places: Sequence[Place]
 
 
 class Pupil:
     """Draws plays from a teacher's values; remembers what it has looked at."""
 
-    def __init__(self, teacher: Teacher, draws: np.random.Generator) -> None:
-        self.teacher, self.draws = teacher, draws
+    def __init__(self, teacher: Teacher, rounds: int, draws: np.random.Generator) -> None:
+        self.teacher, self.rounds, self.draws = teacher, rounds, draws
         self.known: dict[Place, tuple[list[float], int]] = {}
         self.steps: dict[tuple[Place, int], _Step | None] = {}
+
+    @property
+    def plays(self) -> int:
+        """How many plays are drawn at once."""
+        return min(max(_STEPS // max(self.rounds, 1), 20), PLAYS)
 
     def regrets(self, place: Place) -> tuple[list[float], int]:
         """(The regret of each move, the best move) at a place; a refused move is what follows it.
@@ -88,9 +97,10 @@ class Pupil:
             self.known[place] = regret.tolist(), STOP if best == options else best
         return self.known[place]
 
-    def value(self, rules: tuple[PlanRule, ...], plays: int = 200) -> float:
+    def value(self, rules: tuple[PlanRule, ...]) -> float:
         """About the value of a list of rules: that of the start, times what its plays keep."""
         draws, self.draws = self.draws, np.random.default_rng(7)  # the same plays for all rules
+        plays = self.plays
         kept = 0.0
         for _ in range(plays):
             kept += math.prod(1.0 - regret[move] for _, _, regret, move in self._play(rules))
@@ -102,10 +112,10 @@ class Pupil:
         ahead = [self.teacher.ahead(place, option) for option in range(len(self.teacher.options))]
         return max(self.teacher.stopped(place), *(0.0 if a is None else a.mean for a in ahead))
 
-    def lessons(self, plays: int, rules: tuple[PlanRule, ...] | None = None) -> Lessons:
-        """The places of ``plays`` plays, by the best moves or by those of a list of rules."""
+    def lessons(self, rules: tuple[PlanRule, ...] | None = None) -> Lessons:
+        """The places of plays, by the best moves or by those of a list of rules."""
         loss, counts, regrets = [], [], []
-        for _ in range(plays):
+        for _ in range(self.plays):
             for each, seen, regret, _ in self._play(rules):
                 loss.append(each)
                 counts.append(seen)
@@ -130,7 +140,7 @@ class Pupil:
             while move >= 0 and (step := self._step(place, move)) is None:
                 move = limit = move - 1
             yield loss, tuple(counts), regret, move
-            if step is None or not step.edges:
+            if step is None or not len(step.edges):
                 return
             drawn = next(uniform, None)
             if drawn is None:
@@ -138,7 +148,7 @@ class Pupil:
                 drawn = next(uniform)
             number = min(bisect_right(step.edges, drawn), len(step.edges) - 1)
             place = step.places[number]
-            loss += step.gained[number]
+            loss += float(step.gained[number])
             counts[move] += 1
 
     def _step(self, place: Place, move: int) -> _Step | None:
@@ -149,8 +159,13 @@ class Pupil:
             if ahead is not None:
                 edges = np.cumsum(ahead.chance * ahead.value)
                 total = float(edges[-1]) if len(edges) else 0.0
-                known = (edges / total).tolist() if total > 0.0 else []
-                found = _Step(known, ahead.gained.tolist(), ahead.places)
+                edges = edges / total if total > 0.0 else edges[:0]
+                if len(edges) <= _KEPT:
+                    found = _Step(edges.tolist(), ahead.gained.tolist(), ahead.places)
+                else:
+                    found = _Step(edges, ahead.gained, ahead.places)
+            if found is not None and len(found.edges) > _KEPT:
+                return found  # too large to be remembered for every place
             self.steps[place, move] = found
         return self.steps[place, move]
 
@@ -281,12 +296,13 @@ def tidied(
     value: Callable[[tuple[PlanRule, ...]], float],
     *,
     least: float,
+    in_time: Callable[[], bool] = lambda: True,
 ) -> tuple[PlanRule, ...]:
     """The rules without what they do not need: each step keeps a value of at least ``least``."""
     changed = True
-    while changed:
+    while changed and in_time():
         changed = False
-        for simpler in _simpler(rules):
+        for simpler in itertools.takewhile(lambda _: in_time(), _simpler(rules)):
             if value(simpler) >= least:
                 rules, changed = simpler, True
                 break

@@ -22,7 +22,7 @@ from simulator.attacks.plans import Feature, Plan, PlanRule
 from simulator.attacks.programs import Program, program_of
 from simulator.attacks.shrinking import shortest_of
 from simulator.attacks.spaces import Menu, default_menus, experiments_of, menus_of
-from simulator.attacks.teachers import PolicyTeacher, Teacher, point_teacher
+from simulator.attacks.teachers import NothingToWin, PolicyTeacher, Teacher, by_size, point_teacher
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.facts import ShownByFacts
@@ -34,12 +34,13 @@ from simulator.theory.filters.named import parse_filter
 from simulator.worst.game import Game
 from simulator.worst.menu_parsing import entries
 from simulator.worst.odometers import worst_odometer
+from simulator.worst.policy import Policy
 from simulator.worst.own_filter import OwnFilter, promise_of
 from simulator.worst.search import worst_case
 
 KEEP = 0.9
 """The share of what the search has found that a program keeps."""
-MOST_RULES = 9
+MOST_RULES = 12
 PLAYS = 20_000
 """Fresh plays of a program whose states are too many to enumerate."""
 _WORK = 8e6
@@ -68,6 +69,11 @@ class Lead:
     teacher: Teacher
     delta: Bracket
 
+    @property
+    def policy(self) -> Policy | None:
+        """The table of an exact search; None where the values are approximate."""
+        return self.teacher.policy if isinstance(self.teacher, PolicyTeacher) else None
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FoundAdversary(ShownByFacts):
@@ -81,6 +87,9 @@ class FoundAdversary(ShownByFacts):
     shortest : of a broken claim the program with the fewest rounds and the roundest parameters
         that was found to break it, else None.
     shortest_measured : what that one gets.
+    policy : of the best menu the table of the exact search, which gets ``searched``: more than the
+        program, in as many lines as there are states; None where the search was approximate.
+    searched : certified ends of the largest delta of that menu, None where it was approximate.
     upper : an upper end of the largest delta over the menu that was given; None where none is
         known, or where no menu was given.
     tried : how many menus were searched.
@@ -101,6 +110,8 @@ class FoundAdversary(ShownByFacts):
     measured: Measured
     shortest: Program | None = None
     shortest_measured: Measured | None = None
+    policy: Policy | None = None
+    searched: Bracket | None = None
     upper: float | None = None
     tried: int = 1
     seconds: float = 0.0
@@ -109,16 +120,22 @@ class FoundAdversary(ShownByFacts):
     @property
     def verdict(self) -> str:
         """``broken``, ``sound`` for the menu that was given, or ``undecided``."""
-        if self.measured.delta.lower > self.claim.delta:
+        if self.best > self.claim.delta:
             return "broken"
         if self.upper is not None and self.upper <= self.claim.delta:
             return "sound"
         return "undecided"
 
     @property
+    def best(self) -> float:
+        """The largest lower end: of the program, or of the policy of an exact search."""
+        searched = 0.0 if self.searched is None else self.searched.lower
+        return max(self.measured.delta.lower, searched)
+
+    @property
     def ratio(self) -> float | None:
-        """The lower end over the promised delta; None where that is 0."""
-        return self.measured.delta.lower / self.claim.delta if self.claim.delta else None
+        """The largest lower end over the promised delta; None where that is 0."""
+        return self.best / self.claim.delta if self.claim.delta else None
 
     def facts(self) -> dict[str, str]:
         """What was attacked, and what came of it."""
@@ -128,6 +145,8 @@ class FoundAdversary(ShownByFacts):
             "promised": f"{self.claim.delta:.6g}",
             "found": str(self.measured),
         }
+        if self.searched is not None:
+            found["best policy"] = str(self.searched)
         if self.upper is not None:
             found["upper end"] = f"{self.upper:.6g}"
         found["program"] = f"{self.program.lines} lines"
@@ -274,7 +293,7 @@ class AdversarySearch:
         leads = sorted(self.leads, key=lambda lead: lead.delta.lower, reverse=True)
         best: tuple[Plan, Measured, Lead] | None = None
         for lead in leads[:_ADVANCED]:
-            if best is not None and (self.left < 0 or interrupted):
+            if best is not None and (self.left < 0.25 * self.seconds or interrupted):
                 break
             try:
                 plan = self.plan_of(lead)
@@ -291,8 +310,14 @@ class AdversarySearch:
         if not measured.exact:  # of several programs one was chosen: it plays once more
             measured = self.measured(plan, "final")
         program = self.program(plan, measured)
+        exact = max(
+            (each for each in leads if each.policy is not None),
+            key=lambda each: each.delta.lower, default=None,
+        )  # fmt: skip
         found = FoundAdversary(
             claim=self.claim, program=program, measured=measured,
+            policy=None if exact is None else exact.policy,
+            searched=None if exact is None else exact.delta,
             upper=upper, tried=self.tried, interrupted=interrupted,
         )  # fmt: skip
         if found.verdict == "broken" and not interrupted:
@@ -315,7 +340,7 @@ class AdversarySearch:
         relation = self.claim.relation
         if menu is None:
             for text in default_menus(self.claim):
-                if self.leads and self.left < 0.6 * self.seconds:
+                if self.leads and self.left < 0.5 * self.seconds:
                     break
                 for experiment in experiments_of(entries(text, relation)):
                     self.look(entries(text, relation), experiment, 0.1 * self.seconds)
@@ -343,28 +368,34 @@ class AdversarySearch:
             self.leads.append(lead)
         return lead
 
-    def plan_of(self, lead: Lead, keep: float = KEEP, enough: float | None = None) -> Plan:
+    def wanted(self, lead: Lead) -> float:
+        """What a plan is to get: a share of the lead's value, and clearly more than is promised."""
+        value, promised = lead.delta.lower, self.claim.delta
+        return max(KEEP * value, promised + 0.5 * (value - promised))
+
+    def plan_of(self, lead: Lead, enough: float | None = None) -> Plan:
         """The shortest plan that keeps a share of the lead's value, or reaches ``enough``."""
         draws = np.random.default_rng(named_seed(self.seed, "lessons", len(self.leads)))
-        pupil = Pupil(lead.teacher, draws)
+        pupil = Pupil(lead.teacher, lead.rounds, draws)
         features: list[Feature] = ["loss", "asked"]
         options = len(lead.teacher.options)
         if 1 < options <= 4:
             features += range(options)
-        lessons = pupil.lessons(150)
+        lessons = pupil.lessons()
         best: tuple[float, tuple[PlanRule, ...]] | None = None
-        wanted = keep * lead.delta.lower if enough is None else enough
+        wanted = self.wanted(lead) if enough is None else enough
         for rules in grown(lessons, MOST_RULES, tuple(features)):
             value = self.quick(self._plan(lead, rules), pupil)
             if best is None or value > best[0]:
                 best = value, rules
-            if best[0] >= wanted or (self.left < -0.5 * self.seconds and len(rules) > 2):
+            if best[0] >= wanted or (self.left < 0.2 * self.seconds and len(rules) > 3):
                 break
         assert best is not None
         rules = tidied(
             best[1],
             lambda changed: self.quick(self._plan(lead, changed), pupil),
-            least=min(wanted, 0.995 * best[0]) if best[0] >= wanted else 0.995 * best[0],
+            least=wanted if best[0] >= wanted else 0.995 * best[0],
+            in_time=lambda: self.left > 0.1 * self.seconds,
         )
         return self._plan(lead, rules)
 
@@ -441,10 +472,11 @@ def _certified(
     else:
         raise NotApplicable(f"{claim} has no certified search")
     policy = found.policy
+    if policy.menu:
+        teacher: Teacher = PolicyTeacher(policy)
+    else:
+        game = Game(menu, rounds or _ROUNDS, None, experiment, claim.relation)
+        teacher = NothingToWin(by_size(game.options(1.0)))
     return Lead(
-        menu=menu,
-        experiment=experiment,
-        rounds=policy.rounds,
-        teacher=PolicyTeacher(policy),
-        delta=found.delta,
+        menu=menu, experiment=experiment, rounds=policy.rounds, teacher=teacher, delta=found.delta
     )

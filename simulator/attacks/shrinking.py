@@ -33,7 +33,7 @@ def shortest_of(search: AdversarySearch, plan: Plan, lead: Lead) -> Plan | None:
 
 
 def _look(search: AdversarySearch, menu: Menu, lead: Lead, rounds: int | None) -> Lead | None:
-    if search.left < -0.5 * search.seconds:
+    if search.left < 0.0:
         return None
     return search.look(menu, lead.experiment, 0.05 * search.seconds, rounds or lead.rounds)
 

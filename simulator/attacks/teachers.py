@@ -86,8 +86,37 @@ def options_of(policy: Policy) -> tuple[Option, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class NothingToWin:
+    """The teacher of a game that no play wins."""
+
+    options: tuple[Option, ...]
+    start: Place = 0
+
+    def stopped(self, place: Place) -> float:
+        """Nothing."""
+        return 0.0
+
+    def ahead(self, place: Place, option: int) -> Ahead | None:
+        """Nothing."""
+        return None
+
+
 MOST_VALUES = 4e8
 """Bytes of the values of a policy's places."""
+
+
+class _Points(Sequence[Place]):
+    """Points of one node, and None beyond the last of them: an infinite loss."""
+
+    def __init__(self, node: int, points: np.ndarray) -> None:
+        self.node, self.points = node, points
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, number: Any) -> Place:
+        return None if number == len(self.points) else (self.node, int(self.points[number]))
 
 
 class PolicyTeacher:
@@ -136,11 +165,10 @@ class PolicyTeacher:
         value = self.values[after][np.clip(reached, 0, points - 1)]
         value = np.where(reached >= points, 1.0, value)
         gained = shifts * self.policy.grid.step
-        places: list[Place] = [(after, int(each)) for each in reached]
         if infinite > 0.0:
             gained, chance = np.append(gained, math.inf), np.append(chance, infinite)
-            value, places = np.append(value, 1.0), [*places, None]
-        return Ahead(gained, chance, value, places)
+            value = np.append(value, 1.0)
+        return Ahead(gained, chance, value, _Points(after, reached))
 
 
 MOST_PLACES = 150_000

@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def dp(request: pytest.FixtureRequest) -> Assertions:
-    """Return the assertions: private, composition, accountant and pipeline."""
+    """Return the assertions: private, composition, accountant, pipeline and no adversary."""
     session: Any = request.config.pluginmanager.get_plugin("dpcompose-session")
     return Assertions(session, request.node)
 
@@ -274,6 +274,13 @@ class Assertions:
         options["seed"] = named_seed(root, self._name, next(self._numbers))
         options["replay"] = [shlex.join(["pytest", self._address, SEED, str(root)])]
         return self._counted(0.0, assert_pipeline, pipeline, database, claimed=claimed, **options)
+
+    def assert_no_adversary(self, claim: Any, menu: Any = None, **options: Any) -> Any:
+        """Call ``simulator.attacks.assert_no_adversary`` with its share of the budget and a seed."""
+        __tracebackhide__ = True
+        from simulator.analysis.searches import assert_no_adversary
+
+        return self._drawing(assert_no_adversary, claim, menu, **options)
 
     def _drawing(self, check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call an assertion with its share of the budget and a seed."""

@@ -99,6 +99,11 @@ SHELVES = (
         on=("training",),
     ),
     Shelf(
+        "attacks",
+        "the search for an adversary that breaks a claim; what it finds is a short program",
+        on=("worst",),
+    ),
+    Shelf(
         "studies",
         "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
     ),
