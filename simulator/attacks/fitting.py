@@ -14,11 +14,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from simulator.attacks.plans import STOP, Feature, PlanRule, Seen, When, move_of
+from simulator.attacks.plans import STOP, Feature, PlanRule, Seen, When, move_of, moves_of
 from simulator.attacks.teachers import Place, Teacher
 
 PLAYS = 200
@@ -170,28 +171,33 @@ class Pupil:
         return self.steps[place, move]
 
 
-def grown(
-    lessons: Lessons, most: int, features: tuple[Feature, ...]
-) -> Iterator[tuple[PlanRule, ...]]:
-    """Yield lists of 1, 2, ... ``most`` rules; each has one more, where it saves most."""
-    rows = np.arange(len(lessons.regret))
-    first = _best_move(lessons.regret)
-    rules = (PlanRule(first),)
-    current = np.full(len(rows), first)
-    while True:
-        yield rules
-        if len(rules) == most:
-            return
-        saved, rule = _best_rule(lessons, lessons.regret[rows, current], features)
-        if not saved > 1e-9:
-            return
-        rules = (rule, *rules)
-        current[lessons.seen.meeting(rule.conditions)] = rule.move
+def constant_rules(pupil: Pupil) -> tuple[PlanRule, ...]:
+    """The best single move."""
+    options = len(pupil.teacher.options)
+    return max(((PlanRule(move),) for move in range(options)), key=pupil.value)
 
 
-def _best_move(regret: np.ndarray) -> int:
-    best = int(regret.sum(axis=0).argmin())
-    return STOP if best == regret.shape[1] - 1 else best
+def with_one_more(
+    rules: tuple[PlanRule, ...],
+    pupil: Pupil,
+    met: Lessons,
+    features: tuple[Feature, ...],
+) -> tuple[float, tuple[PlanRule, ...]]:
+    """(Its value, the rules with the one more that helps most); the same rules where none does.
+
+    ``met`` are the places of the best plays. Those of the rules' own plays count too, as moves that
+    are equally good one by one need not be so together.
+    """
+    own = pupil.lessons(rules)
+    best = 0.0, rules
+    for lessons in (met, own, met.with_more(own)):
+        current = moves_of(rules, lessons.seen)
+        now = lessons.regret[np.arange(len(current)), current]
+        saved, rule = _best_rule(lessons, now, features)
+        if saved > 1e-9:
+            longer = (rule, *rules)
+            best = max(best, (pupil.value(longer), longer), key=itemgetter(0))
+    return best
 
 
 _SIMPLER = 0.9

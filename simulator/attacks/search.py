@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from simulator.attacks.claims import (
     OdometerClaim,
     PromiseClaim,
 )
-from simulator.attacks.fitting import Pupil, grown, tidied
+from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
 from simulator.attacks.measuring import Measured, measure
 from simulator.attacks.plans import Feature, Plan, PlanRule
 from simulator.attacks.programs import Program, program_of
@@ -28,6 +29,7 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.seeds import named_seed
 from simulator.foundations.validation import open_probability, positive, whole
+from simulator.foundations.wording import count_of
 from simulator.theory.bracket import Bracket
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import parse_filter
@@ -381,19 +383,19 @@ class AdversarySearch:
         options = len(lead.teacher.options)
         if 1 < options <= 4:
             features += range(options)
-        lessons = pupil.lessons()
-        best: tuple[float, tuple[PlanRule, ...]] | None = None
         wanted = self.wanted(lead) if enough is None else enough
-        for rules in grown(lessons, MOST_RULES, tuple(features)):
-            value = self.quick(self._plan(lead, rules), pupil)
-            if best is None or value > best[0]:
-                best = value, rules
-            if best[0] >= wanted or (self.left < 0.2 * self.seconds and len(rules) > 3):
+        rules = constant_rules(pupil)
+        best = pupil.value(rules), rules
+        met, idle = pupil.lessons(), 0
+        while best[0] < wanted and len(rules) < MOST_RULES and idle < 2:
+            if self.left < 0.15 * self.seconds and len(rules) > 3:
                 break
-        assert best is not None
+            value, rules = with_one_more(rules, pupil, met, tuple(features))
+            idle = 0 if value > best[0] else idle + 1
+            best = max(best, (value, rules), key=itemgetter(0))
         rules = tidied(
             best[1],
-            lambda changed: self.quick(self._plan(lead, changed), pupil),
+            pupil.value,
             least=wanted if best[0] >= wanted else 0.995 * best[0],
             in_time=lambda: self.left > 0.1 * self.seconds,
         )
@@ -405,10 +407,6 @@ class AdversarySearch:
             options, rules, rounds=lead.rounds + len(options) - 1, experiment=lead.experiment
         )
 
-    def quick(self, plan: Plan, pupil: Pupil) -> float:
-        """The value of a plan, as the teacher's values say."""
-        return pupil.value(plan.rules)
-
     def measured(self, plan: Plan, name: str) -> Measured:
         """What a plan gets, in plays of its own seed."""
         trials = int(min(PLAYS, max(_WORK / max(plan.rounds, 1), 1000)))
@@ -418,8 +416,13 @@ class AdversarySearch:
     def program(self, plan: Plan, measured: Measured) -> Program:
         """The program of a plan."""
         refuses = not isinstance(self.claim, BoundClaim)
-        promised = f"where {self.claim.delta:g} is promised"
-        header = [f"Against {self.claim}: delta is {measured},", f"{promised}."]
+        rounds = count_of(plan.rounds, "round")
+        header = [
+            f"Against {self.claim}: delta is {measured},",
+            f"where {self.claim.delta:g} is promised. It takes at most {rounds}.",
+        ]
+        if plan.experiment:
+            header.append("delta is that of the exchanged experiments: of b = 1 against b = 0.")
         return program_of(plan, header, self.claim.relation, refuses=refuses)
 
 
@@ -465,10 +468,13 @@ def _certified(
             raise NotApplicable("the odometer announces another delta")
     elif isinstance(claim, FilterClaim):
         found = worst_case(
-            menu, epsilon=claim.promised, rounds=rounds, filter=claim.filter, **options
-        )
+            menu, epsilon=claim.promised, rounds=rounds, filter=claim.filter,
+            patience=max(seconds, 1.0), **options,
+        )  # fmt: skip
     elif isinstance(claim, BoundClaim):
-        found = worst_case(menu, epsilon=claim.promised, rounds=rounds, **options)
+        found = worst_case(
+            menu, epsilon=claim.promised, rounds=rounds, patience=max(seconds, 1.0), **options
+        )
     else:
         raise NotApplicable(f"{claim} has no certified search")
     policy = found.policy

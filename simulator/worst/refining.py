@@ -39,9 +39,9 @@ class Refined:
     seconds: float
 
 
-def allowed(seconds: float) -> float:
-    """The largest estimated time of one pass."""
-    return max(PATIENCE * seconds, LEAST_ALLOWED)
+def allowed(seconds: float, patience: float | None = None) -> float:
+    """The largest estimated time of one pass: ``patience``, or a multiple of ``seconds``."""
+    return max(PATIENCE * seconds, LEAST_ALLOWED) if patience is None else patience
 
 
 def refined(

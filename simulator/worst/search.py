@@ -194,6 +194,7 @@ def worst_case(
     relation: Relation = ADD_REMOVE,
     tolerance: float = 1e-3,
     seconds: float = 60.0,
+    patience: float | None = None,
 ) -> WorstCase:
     """Certified ends of the largest delta(epsilon) of any adaptive adversary, and its policy.
 
@@ -208,6 +209,8 @@ def worst_case(
     experiment : 0 or 1: which experiment's hockey-stick divergence.
     tolerance : stop where the ends are within this of each other, relative to the upper end.
     seconds : of processor time, after which no finer grid is begun.
+    patience : the longest time that one pass may be estimated to take, in seconds, > 0; by default
+        ten times ``seconds``, and at least 30.
 
     Raises
     ------
@@ -222,6 +225,7 @@ def worst_case(
     """
     epsilon = nonnegative("epsilon", finite("epsilon", epsilon))
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
+    most = allowed(seconds, None if patience is None else positive("patience", patience))
     if isinstance(filter, str):
         filter = parse_filter(filter)
     if isinstance(filter, Filter):
@@ -231,7 +235,7 @@ def worst_case(
     won, played = reaches(game, epsilon), without_idle_filter(game)
     found = refined(
         lambda level, last: (
-            run_pass(played, epsilon, level, last, allowed=allowed(seconds))
+            run_pass(played, epsilon, level, last, allowed=most)
             if won
             else nothing_won(game, epsilon)
         ),

@@ -103,7 +103,7 @@ def attack(
     else:
         show(found)
         say(f"\n{found.program}")
-        if found.shortest is not None:
+        if found.shortest is not None and found.shortest.source != found.program.source:
             say(f"The shortest that was found to break it, with {found.shortest_measured}:\n")
             say(f"{handed}")
         if target is not None:
