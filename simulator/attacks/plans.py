@@ -17,7 +17,7 @@ from simulator.worst.menu import Option
 
 STOP = -1
 """The move that ends a play."""
-MOST_MOVES = 3_000_000
+MOST_MOVES = 1_000_000
 """Most transitions of an exact value."""
 _DIGITS = 11
 """Losses that agree to so many digits after the point are one."""
@@ -125,11 +125,11 @@ class Plan:
         return bool(self.features - {"loss"})
 
     @cached_property
-    def thresholds(self) -> np.ndarray:
+    def thresholds(self) -> list[float]:
         """The thresholds on the loss."""
         conditions = [when for rule in self.rules for when in rule.conditions]
         ends = [end for w in conditions if w.feature == "loss" for end in (w.low, w.high)]
-        return np.array([end for end in ends if math.isfinite(end)])
+        return sorted({end for end in ends if math.isfinite(end)})
 
     def move(self, loss: float, counts: tuple[int, ...]) -> int:
         """The move at a loss, after these counts of options."""
@@ -147,15 +147,16 @@ def exact_delta(plan: Plan, claim: Claim) -> Bracket:
     none = (0,) * len(plan.options)
     kept: dict[tuple[object, float, tuple[int, ...], int], float]
     kept = {(claim.initial, 0.0, none, len(plan.options) - 1): 1.0}
-    refusing = claim.after
+    refusing, thresholds = claim.after, plan.thresholds
     lower = upper = 0.0
     done, moved = 0, 0
     error = 1e-10 * (plan.rounds + 1)
     for _asked in range(plan.rounds + 1):
         following: dict[tuple[object, float, tuple[int, ...], int], float] = {}
         for (state, loss, counts, limit), mass in kept.items():
-            if plan.thresholds.size and np.abs(plan.thresholds - loss).min() < _NEAR:
-                raise NotApplicable("a loss lies on a threshold of the plan")
+            for threshold in thresholds:
+                if abs(threshold - loss) < _NEAR:
+                    raise NotApplicable("a loss lies on a threshold of the plan")
             move = min(plan.move(loss, counts), limit)
             if move < 0 or done == plan.rounds:
                 over = claim.epsilon(state) - loss

@@ -51,6 +51,8 @@ _ROUNDS = 64
 """Rounds where nothing else ends the game."""
 _COARSE = 0.02
 """Relative distance of the ends in a first search of a menu."""
+_MINUTE = 60.0
+"""The least seconds in which fine menus are tried."""
 _ADVANCED = 3
 """Menus of which programs are made."""
 
@@ -341,7 +343,7 @@ class AdversarySearch:
         """Search the menus; an upper end over a menu that was given."""
         relation = self.claim.relation
         if menu is None:
-            for text in default_menus(self.claim):
+            for text in default_menus(self.claim, fine=self.seconds >= _MINUTE):
                 if self.leads and self.left < 0.5 * self.seconds:
                     break
                 for experiment in experiments_of(entries(text, relation)):

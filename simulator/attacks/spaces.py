@@ -15,7 +15,9 @@ Menu = tuple[Entry, ...]
 
 _SINGLE = (0.2, 0.1, 0.05, 0.5, 1.0, 0.02)
 _PAIRS = ((0.025, 0.2), (0.05, 0.2), (0.02, 0.1), (0.05, 0.5), (0.1, 1.0), (0.01, 0.1))
-_MULTIPLES = ((0.05, 4), (0.02, 10), (0.1, 5), (0.007, 28), (0.01, 20))
+_MULTIPLES = ((0.05, 4), (0.02, 10), (0.1, 5))
+_FINE = ((0.007, 28), (0.01, 20))
+"""Multiples that take a minute to search."""
 _SIGMAS = (2.0, 5.0, 10.0)
 _SAMPLED = ((1.0, 0.05), (2.0, 0.1), (1.0, 0.2))
 _PARTS = 12
@@ -26,8 +28,8 @@ def _responses(sizes: Sequence[float]) -> str:
     return ",".join(f"randomized-response:{size:.6g}" for size in sizes)
 
 
-def default_menus(claim: Claim) -> Iterator[str]:
-    """Yield menus in the scale of a claim, the quickest first."""
+def default_menus(claim: Claim, *, fine: bool) -> Iterator[str]:
+    """Yield menus in the scale of a claim, the quickest first; ``fine`` ones take a minute."""
     unit = min(max(claim.largest, 1e-3), 20.0)
     for size in _SINGLE:
         yield _responses([size * unit])
@@ -43,6 +45,8 @@ def default_menus(claim: Claim) -> Iterator[str]:
         yield _responses([step * unit * (i + 1) for i in range(count)])
     for size in (0.1, 0.3):
         yield f"laplace:{size * unit:.6g}"
+    for step, count in _FINE if fine else ():
+        yield _responses([step * unit * (i + 1) for i in range(count)])
 
 
 def menus_of(menu: object, relation: Relation) -> list[Menu]:
@@ -75,10 +79,3 @@ def experiments_of(menu: Menu) -> tuple[int, ...]:
             if any(abs(entry.law.delta(p) - back.delta(p)) > 1e-9 for p in points.tolist()):
                 return (0, 1)
     return (0,)
-
-
-def varied(sizes: Sequence[float]) -> Iterator[tuple[float, ...]]:
-    """Yield sizes with one of them larger or smaller by a quarter."""
-    for place in range(len(sizes)):
-        for factor in (0.8, 1.25):
-            yield tuple(s * factor if i == place else s for i, s in enumerate(sizes))
