@@ -6,6 +6,10 @@ from .claims import (
     PromiseClaim as PromiseClaim,
     Turn as Turn,
 )
+from .conversations import (
+    FoundConversation as FoundConversation,
+    find_conversation as find_conversation,
+)
 from .measuring import Measured as Measured
 from .plans import Plan as Plan
 from .programs import Program as Program
@@ -25,6 +29,7 @@ __all__ = [
     "Claim",
     "FilterClaim",
     "FoundAdversary",
+    "FoundConversation",
     "Measured",
     "OdometerClaim",
     "Plan",
@@ -34,4 +39,5 @@ __all__ = [
     "assert_no_adversary",
     "claim_of",
     "find_adversary",
+    "find_conversation",
 ]

@@ -305,13 +305,12 @@ def tidied(
     in_time: Callable[[], bool] = lambda: True,
 ) -> tuple[PlanRule, ...]:
     """The rules without what they do not need: each step keeps a value of at least ``least``."""
-    changed = True
-    while changed and in_time():
-        changed = False
-        for simpler in itertools.takewhile(lambda _: in_time(), _simpler(rules)):
-            if value(simpler) >= least:
-                rules, changed = simpler, True
-                break
+    number = 0
+    while in_time() and number < len(tried := list(_simpler(rules))):
+        if value(tried[number]) >= least:
+            rules = tried[number]  # those before it were not good enough, and are not tried again
+        else:
+            number += 1
     return rules
 
 

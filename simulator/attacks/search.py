@@ -30,6 +30,7 @@ from simulator.foundations.facts import ShownByFacts
 from simulator.foundations.seeds import named_seed
 from simulator.foundations.validation import open_probability, positive, whole
 from simulator.foundations.wording import count_of
+from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
 from simulator.theory.bracket import Bracket
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.named import parse_filter
@@ -45,10 +46,12 @@ KEEP = 0.9
 MOST_RULES = 12
 PLAYS = 20_000
 """Fresh plays of a program whose states are too many to enumerate."""
-_WORK = 8e6
+_WORK = 2e6
 """About so many rounds of fresh plays at most."""
 _ROUNDS = 64
 """Rounds where nothing else ends the game."""
+_READINGS = 2000
+"""About so many readings of an odometer are searched, one for each count of each option."""
 _COARSE = 0.02
 """Relative distance of the ends in a first search of a menu."""
 _MINUTE = 60.0
@@ -194,6 +197,11 @@ def claim_of(
             delta=own[1] if delta is None else delta,
             rounds=rounds, relation=relation,
         )  # fmt: skip
+    if isinstance(claim, InteractiveMechanism):
+        raise InvalidInput(
+            "an interactive mechanism is attacked by simulator.attacks.find_conversation, on "
+            "neighbouring databases"
+        )
     if hasattr(claim, "fresh"):
         announced = getattr(claim.fresh(), "delta", None) if delta is None else delta
         if announced is None:
@@ -465,7 +473,9 @@ def _certified(
         "seconds": seconds,
     }
     if isinstance(claim, OdometerClaim):
-        found: Any = worst_odometer(menu, claim.odometer, rounds or _ROUNDS, **options)
+        few = int(_READINGS ** (1.0 / len(menu)))
+        rounds = min(rounds or _ROUNDS, max(few, 1))  # its nodes are the counts of the options
+        found: Any = worst_odometer(menu, claim.odometer, rounds, **options)
         if abs(found.announced - claim.delta) > 1e-12:
             raise NotApplicable("the odometer announces another delta")
     elif isinstance(claim, FilterClaim):
