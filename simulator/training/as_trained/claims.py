@@ -52,9 +52,7 @@ def claims_of(run: TrainingRun) -> Iterator[Claim]:
             yield from _of_library(name, worker, rounds, run.delta)
 
 
-def _of_library(
-    name: str, worker: Worker, rounds: PrivacyEvent, delta: float
-) -> Iterator[Claim]:
+def _of_library(name: str, worker: Worker, rounds: PrivacyEvent, delta: float) -> Iterator[Claim]:
     try:
         loaded = worker.start()
     except Lost as lost:

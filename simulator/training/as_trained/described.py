@@ -126,7 +126,7 @@ def training_of(options: Mapping[str, Any], text: str | None = None) -> Training
     for name in ("noise", "records", "batch", "delta"):
         if name not in given:
             raise InvalidInput(
-                f"{name} is missing: a training has noise, records, batch, delta, and steps or epochs"
+                f"{name} is missing: give noise, records, batch, delta, and steps or epochs"
             )
     if "epochs" in given:
         epochs = positive("epochs", given.pop("epochs"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from simulator.adversaries.contract import Challenge
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database
+from simulator.data.queries.sums import clipped_sum
 from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.sampled import PoissonSubsampled
 from simulator.training.adversaries.loaders import Loader, poisson, shuffling_loaders, value
 from simulator.training.as_trained.described import TrainingRun
 from simulator.training.as_trained.rows import ALLOCATED, FIXED, ONCE, POISSON, SHUFFLED
-from simulator.data.queries.sums import clipped_sum
 
 CONFIDENCE = 0.95
 """Of all lower ends of a training together."""

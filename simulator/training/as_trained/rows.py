@@ -1,10 +1,9 @@
 """Certified epsilon of a training, for each way in which its loader may form batches.
 
-C bounds the norm of a record's gradient. A record that is there or not moves the sums of its batches
-by C, also where it is replaced by a special one of gradient 0; one that is replaced by any other
-moves them by 2C. Neighbours are the same two databases in all steps; gradients may depend on what
-earlier steps have revealed.
-
+C bounds the norm of a record's gradient. A record that is there or not moves a sum by C, also where
+it is replaced by a special one of gradient 0; one that is replaced by any other moves it by 2C.
+Neighbours are the same two databases in all steps; gradients may depend on what earlier steps have
+revealed.
 Batches that are shuffled or fixed: given the order of the records, one record moves the sum of one
 step in every epoch, so the loss is that of Gaussian noise, whatever the order is; an order that is
 not known is a mixture, whose divergences are at most the mean. Someone whose record is in the first
@@ -32,7 +31,6 @@ from simulator.training.laws.shuffled_batches import shuffled_batches
 POISSON, ALLOCATED = "Poisson samples", "one random step of every epoch"
 SHUFFLED, ONCE, FIXED = "shuffled in every epoch", "shuffled once", "fixed batches"
 CUT = "Poisson samples, cut to"
-LOADERS = (POISSON, ALLOCATED, SHUFFLED, ONCE, FIXED)
 
 _LEAST_SIGMA = 2.5e-3
 """Less noise shows the batch almost surely; more noise loses less, so a lower end stays one."""

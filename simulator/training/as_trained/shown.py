@@ -46,14 +46,24 @@ def shown_by_play(
     >>> shown_by_play(run, "fixed batches", canaries=100).canaries
     100
     """
+    rng = generator(seed, named_seed(0, loader, _number(canaries)), Stream.MECHANISM_1, 0)
+    included = rng.random(canaries) < 0.5
+    scores = best_scores(run, loader, included, rng)
+    return audit_one_run(scores, included, delta=run.delta, confidence=confidence)
+
+
+def best_scores(
+    run: TrainingRun, loader: str, included: NDArray[np.bool_], rng: np.random.Generator
+) -> Floats:
+    """The log-likelihood ratios of the canaries' coins in one play, shape as ``included``.
+
+    Raises NotApplicable as :func:`shown_by_play`.
+    """
     if loader not in _SCORES:
         raise NotApplicable(f"no best score of a canary is known for {loader}")
-    if _number(canaries) * run.steps > MOST_DRAWS:
-        raise NotApplicable(f"{canaries} canaries in {run.steps} steps are too many draws")
-    rng = generator(seed, named_seed(0, loader, canaries), Stream.MECHANISM_1, 0)
-    included = rng.random(canaries) < 0.5
-    scores = _SCORES[loader](run, included, rng)
-    return audit_one_run(scores, included, delta=run.delta, confidence=confidence)
+    if len(included) * run.steps > MOST_DRAWS:
+        raise NotApplicable(f"{len(included)} canaries in {run.steps} steps are too many draws")
+    return _SCORES[loader](run, included, rng)
 
 
 def _number(canaries: int) -> int:
@@ -65,9 +75,9 @@ def _number(canaries: int) -> int:
 
 
 def _of_noise(run: TrainingRun, included: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
-    """Sums over the steps of the canary, one for each epoch."""
+    """Of sums over the steps of the canary, one for each epoch."""
     mu = run.begun_epochs**0.5 / run.noise
-    return mu * included + rng.normal(size=len(included))
+    return mu * (mu * included + rng.normal(size=len(included))) - mu**2 / 2.0
 
 
 def _poisson(run: TrainingRun, included: NDArray[np.bool_], rng: np.random.Generator) -> Floats:

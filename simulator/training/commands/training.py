@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import suppress
 from decimal import ROUND_CEILING, ROUND_FLOOR
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +16,9 @@ from simulator.doors.cli.output import note, number, print_json, print_table, sa
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.strangers import read_text
 from simulator.foundations.wording import rounded
+
+if TYPE_CHECKING:
+    from simulator.training.as_trained.described import TrainingRun
 
 WHOLE, REAL = Numeral(click.INT), Numeral(click.FLOAT)
 
@@ -88,33 +93,29 @@ def training(
         note(f"settings: not read: {', '.join(unread)}")
 
 
-def table(run: Any, canaries: int, trials: int, seed: int) -> Any:
-    """The rows as plain values, one after the other."""
+def table(run: TrainingRun, canaries: int, trials: int, seed: int) -> Iterator[dict[str, Any]]:
+    """The rows as plain values, one after the other; each loader is audited and played once."""
     from simulator.training.as_trained.played import played_epsilon
     from simulator.training.as_trained.rows import loader_rows
     from simulator.training.as_trained.shown import shown_by_play
 
-    audited: dict[str, float | None] = {}
+    done: set[str] = set()
     for row in loader_rows(run):
-        found = {
-            "loader": row.loader, "neighbours": row.neighbours, "lower": row.epsilon.lower,
-            "upper": row.epsilon.upper, "one_run": None, "played": None, "source": row.source,
+        loader, one_run, played = row.loader, None, None
+        if loader not in done and canaries:
+            with suppress(NotApplicable):
+                one_run = shown_by_play(run, loader, canaries, seed=seed).epsilon
+        if loader not in done and trials:
+            with suppress(NotApplicable):
+                played = played_epsilon(run, loader, trials, seed)
+        done.add(loader)
+        yield {
+            "loader": loader, "neighbours": row.neighbours, "lower": row.epsilon.lower,
+            "upper": row.epsilon.upper, "one_run": one_run, "played": played, "source": row.source,
         }  # fmt: skip
-        if row.loader not in audited:
-            audited[row.loader] = None
-            for name, wanted, of in (
-                ("one_run", canaries, lambda: shown_by_play(run, row.loader, canaries).epsilon),
-                ("played", trials, lambda: played_epsilon(run, row.loader, trials, seed)),
-            ):
-                if wanted:
-                    try:
-                        found[name] = of()
-                    except NotApplicable:
-                        continue
-        yield found
 
 
-def claimed(run: Any) -> list[dict[str, Any]]:
+def claimed(run: TrainingRun) -> list[dict[str, Any]]:
     """The claims of accountants as plain values."""
     from simulator.training.as_trained.claims import claims_of
 
@@ -122,12 +123,15 @@ def claimed(run: Any) -> list[dict[str, Any]]:
 
 
 def show(
-    run: Any, rows: list[dict[str, Any]], claims: list[dict[str, Any]], extra: dict[str, Any]
+    run: TrainingRun,
+    rows: list[dict[str, Any]],
+    claims: list[dict[str, Any]],
+    more: dict[str, Any],
 ) -> None:
     """Print the table, and below it the accountants and the limit of the audit."""
     columns = ["batches", "neighbours", "lower", "upper"]
-    columns += ["one run"] if extra["canaries"] else []
-    columns += ["played"] if extra["played"] else []
+    columns += ["one run"] if more["canaries"] else []
+    columns += ["played"] if more["played"] else []
     cells = []
     for row in rows:
         upper = row["upper"]
@@ -138,7 +142,7 @@ def show(
             rounded(upper, ROUND_CEILING, 6) if math.isfinite(upper) else "",
         ]
         for name, wanted in (("one_run", "canaries"), ("played", "played")):
-            if extra[wanted]:
+            if more[wanted]:
                 line.append("" if row[name] is None else number(row[name], 4))
         cells.append([*line, row["source"]])
     print_table(
@@ -152,8 +156,8 @@ def show(
             say(f"  {claim['accountant']}: none ({claim['why']})")
         else:
             say(f"  {claim['accountant']}: {number(claim['epsilon'], 7)}")
-    if extra["canaries"]:
+    if more["canaries"]:
         say(
-            f"One run with {extra['canaries']} canaries shows at most {number(extra['at_best'])} "
+            f"One run with {more['canaries']} canaries shows at most {number(more['at_best'])} "
             "(95%), all guesses right, whatever the noise."
         )
