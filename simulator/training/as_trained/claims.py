@@ -23,7 +23,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Claim:
+class AccountantClaim:
     """An epsilon under Poisson sampling and add-remove, or why there is none.
 
     Attributes
@@ -38,7 +38,7 @@ class Claim:
     why: str
 
 
-def claims_of(run: TrainingRun) -> Iterator[Claim]:
+def claims_of(run: TrainingRun) -> Iterator[AccountantClaim]:
     """The claims of every accountant of :data:`LIBRARIES` that is installed, each in a process."""
     whole = run.rate == 1.0
     kind = GAUSSIAN if whole else SUBSAMPLED_GAUSSIAN
@@ -46,20 +46,22 @@ def claims_of(run: TrainingRun) -> Iterator[Claim]:
     for name in LIBRARIES:
         library = known_libraries.find(name)
         if why := known_libraries.why_absent(library):
-            yield Claim(name, math.nan, why)
+            yield AccountantClaim(name, math.nan, why)
             continue
         with Worker(known_libraries.address(name), megabytes=library.megabytes) as worker:
             yield from _of_library(name, worker, rounds, run.delta)
 
 
-def _of_library(name: str, worker: Worker, rounds: PrivacyEvent, delta: float) -> Iterator[Claim]:
+def _of_library(
+    name: str, worker: Worker, rounds: PrivacyEvent, delta: float
+) -> Iterator[AccountantClaim]:
     try:
         loaded = worker.start()
     except Lost as lost:
-        yield Claim(name, math.nan, str(lost))
+        yield AccountantClaim(name, math.nan, str(lost))
         return
     if "subjects" not in loaded:
-        yield Claim(name, math.nan, _error(loaded))
+        yield AccountantClaim(name, math.nan, _error(loaded))
         return
     for subject in loaded["subjects"]:
         if subject["role"] != "accountant" or rounds.kind not in subject["kinds"]:
@@ -72,10 +74,10 @@ def _of_library(name: str, worker: Worker, rounds: PrivacyEvent, delta: float) -
         try:
             reply = worker.ask(request, SECONDS)
         except Lost as lost:
-            yield Claim(title, math.nan, str(lost))
+            yield AccountantClaim(title, math.nan, str(lost))
             continue
         why = subject["claims"] if "value" in reply else _error(reply)
-        yield Claim(title, float(reply.get("value", math.nan)), why)
+        yield AccountantClaim(title, float(reply.get("value", math.nan)), why)
 
 
 def _error(reply: dict[str, Any]) -> str:

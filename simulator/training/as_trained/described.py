@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
@@ -59,6 +59,7 @@ class TrainingRun:
     (98, 10, 10)
     """
 
+    _: KW_ONLY
     noise: float
     records: int
     batch: int

@@ -1,6 +1,7 @@
 """What one run shows: its limit, scores by their likelihood, and plays below the truth."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_best_scores_are_log_likelihood_ratios(loader):
 def test_a_canary_with_more_than_its_gradient_is_noticed(loader):
     """The scores of a training of less noise are no likelihood ratios under this one's answers."""
     rng = np.random.default_rng(1)
-    louder = TrainingRun(noise=1.8, records=40, batch=10, steps=10, delta=1e-5)
+    louder = replace(RUN, noise=1.8)
     scores = best_scores(louder, loader, np.full(100_000, True), rng)
     honest = best_scores(RUN, loader, np.full(100_000, True), rng)
     assert scores.mean() > honest.mean() + 5.0 * scores.std() / math.sqrt(len(scores))
@@ -59,8 +60,8 @@ def test_a_play_shows_less_than_is_certified():
 def test_what_has_no_score_or_game_is_not_applicable():
     with pytest.raises(NotApplicable, match="no best score"):
         shown_by_play(RUN, ONCE, canaries=10)
-    long = TrainingRun(noise=2.0, records=40, batch=10, steps=10**6, delta=1e-5)
+    long = replace(RUN, steps=10**6)
     with pytest.raises(NotApplicable, match="too many draws"):
         shown_by_play(long, POISSON, canaries=500)
     with pytest.raises(NotApplicable, match="not played"):
-        played_epsilon(TrainingRun(2.0, 40, 10, 3, 1e-5), ONCE, trials=10)
+        played_epsilon(replace(RUN, steps=3), ONCE, trials=10)
