@@ -86,8 +86,8 @@ SHELVES = (
     ),
     Shelf(
         "training",
-        "allocation, balls in bins, loaders, epochs, matrices of noise: laws and mechanisms; what a "
-        "training loses as it is loaded",
+        "allocation, balls in bins, loaders, epochs, matrices of noise: laws and mechanisms; what "
+        "a training loses as it is loaded",
         on=("auditing",),
     ),
     Shelf(

@@ -4,26 +4,10 @@ A mechanism runs once. Each of m canaries is in its data if a fair coin says so,
 gives each canary a score, which should be larger for those included. A guess is made for each coin:
 "in" above the middle rank, "out" below it; the farthest from the middle are the surest.
 
-Let the mechanism be private for each canary while all others are fixed, with the hockey-stick curve
-d(e). Fix the answer y; guesses and their order follow from it. Reveal the coins in that order. Let
-r be the probability, given y and the coins revealed so far, that the next guess is right.
-
-- The density of y where this coin is as guessed, over that where it is not, is r / (1 - r). So the
-  mean of (r - exp(e) (1 - r))_+ over y and the coins is the part of d(e) that falls where this
-  guess is made: half the integral of (P - exp(e) Q)_+ there, and half of the one with P and Q
-  exchanged elsewhere; at most d(e) together. That earlier coins are those of an order that depends
-  on y changes nothing: P and Q given earlier coins are means over the later ones, the bracket is
-  convex, and the sets of y with one order are disjoint.
-- Hence over m guesses sum_i (r_i - exp(e) (1 - r_i))_+ has a mean of at most m d(e), for each e.
-
-Let R be a set of results that more right guesses do not leave: "at least v of the first n right,
-for one of several n". For prices u_e >= 0 the probability of R is at most
-
-    sum_e u_e m d(e) + max E[1_R - sum_e u_e sum_i (r_i - exp(e) (1 - r_i))_+],
-
-where the maximum is over all who choose each r_i from the guesses so far: a backward recursion over
-(guesses made, right ones), in which a choice is at a kink r = exp(e) / (1 + exp(e)) or 1. Nothing
-is assumed of how canaries interfere.
+For a set of results that more right guesses do not leave, such as "at least v of the first n right,
+for one of several n", the probability is bounded by prices on what each guess uses of the claimed
+curve, and a backward recursion. Proved in simulator/theory/lemmas/one-run.md. Nothing is assumed of
+how canaries interfere.
 
 With one e this sharpens Steinke, Nasr and Jagielski, "Privacy Auditing with One (1) Training Run",
 2023, Theorem 5.2, whose second term has 2 m delta; several thresholds are tested together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
@@ -90,6 +90,9 @@ class Composite(NamedTuple):
     default=None,
     help="Largest relative width of the exact row, such as 1e-10.",
 )
+@click.option(
+    "--why", is_flag=True, help="Print the lemmas behind each row, and where their proofs stand."
+)
 @options.plot
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with all digits.")
 @options.as_json
@@ -102,6 +105,7 @@ def bounds(
     epsilon: tuple[float, ...] | None,
     names: tuple[str, ...],
     tolerance: float | None,
+    why: bool,
     plot: Path | None,
     as_csv: bool,
     as_json: bool,
@@ -118,6 +122,7 @@ def bounds(
       dpcompose bounds subsampled-gaussian:sigma=1,rate=0.01 --rounds 1000
       dpcompose bounds random-allocation:sigma=1,steps=100,epochs=10
       dpcompose bounds --event training.json --delta 1e-5
+      dpcompose bounds shuffled:epsilon=1,reports=10000 --why
       dpcompose bounds pure:0.1 --rounds 10,100,1000 --delta 1e-5,1e-6 --csv
 
     Prints a table sorted by tightness. An upper bound is never below the truth; an approximation
@@ -128,6 +133,8 @@ def bounds(
         raise click.UsageError("give --delta or --epsilon, not both")
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
+    if why and (as_csv or as_json):
+        raise click.UsageError("--why is of a table: leave out --csv and --json")
     how: dict[str, Any] = {"names": names, "tolerance": tolerance}
     if event is not None:
         if mechanisms or rounds is not None:
@@ -160,6 +167,8 @@ def bounds(
         for place, each in enumerate(answers):
             say(end="\n" if place else "")
             print_answers(each, tolerance)
+        if why:
+            print_lemmas(row.name for each in answers for row in each.rows)
     for reason in dict.fromkeys(reason for each in answers for reason in each.rows.refused):
         note(reason)
 
@@ -269,6 +278,23 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
     )  # fmt: skip
     if line := two_games(answers):
         say(line)
+
+
+def print_lemmas(names: Iterable[str]) -> None:
+    """Print the lemmas behind these rows: each once, with its rows, its sentence and its file."""
+    from simulator.theory.lemmas import lemmas_behind
+
+    names = list(dict.fromkeys(names))
+    found = lemmas_behind(names)
+    for lemma, rows in found:
+        say()
+        say(f"{', '.join(rows)}: {lemma.title}")
+        say(f"  {lemma.sentence}")
+        say(f"  {lemma.place}")
+    without = [name for name in names if not any(name in rows for _, rows in found)]
+    if without:
+        say()
+        say(f"without a lemma here: {', '.join(without)}")
 
 
 def two_games(answers: GridPoint) -> str:

@@ -4,11 +4,8 @@ C bounds the norm of a record's gradient. A record that is there or not moves a 
 it is replaced by a special one of gradient 0; one that is replaced by any other moves it by 2C.
 Neighbours are the same two databases in all steps; gradients may depend on what earlier steps have
 revealed.
-Batches that are shuffled or fixed: given the order of the records, one record moves the sum of one
-step in every epoch, so the loss is that of Gaussian noise, whatever the order is; an order that is
-not known is a mixture, whose divergences are at most the mean. Someone whose record is in the first
-batch of fixed ones takes part in every epoch that is begun, and loses that. The lower ends under a
-shuffle are of chosen gradients, see :mod:`simulator.training.laws.shuffled_batches`.
+What each row rests on stands in simulator/theory/lemmas: sampling, replaced-sample, cut-samples,
+random-allocation, batches-without-amplification.
 """
 
 from __future__ import annotations
