@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
@@ -140,6 +141,8 @@ def bounds(
         if mechanisms or rounds is not None:
             raise click.UsageError("--event has all rounds: leave out MECHANISM and --rounds")
         account = read_account(read_text(event))
+        played = re.findall(r'"kind": ?"(\w+)"', account.to_json())
+        ground = [kind.replace("_", "-") for kind in played]
         title = f"{event} under {account.relation}"
         compositions = [Composite(title, None, partial(account.compare, **how), bool(names))]
     elif not mechanisms:
@@ -148,6 +151,7 @@ def bounds(
         games = grid(mechanisms, rounds)
         if plot is not None and any(each.mechanism.estimated for game in games for each in game):
             raise click.UsageError(f"--plot draws no estimates, as of {games[0][0].term.name}")
+        ground = [each.term.name for game in games for each in game]
         compositions = [composite(played, how) for played in games]
     at = "delta" if epsilon is None else "epsilon"
     answers = [
@@ -168,7 +172,7 @@ def bounds(
             say(end="\n" if place else "")
             print_answers(each, tolerance)
         if why:
-            print_lemmas(row.name for each in answers for row in each.rows)
+            print_lemmas([row.name for each in answers for row in each.rows], ground)
     for reason in dict.fromkeys(reason for each in answers for reason in each.rows.refused):
         note(reason)
 
@@ -280,18 +284,21 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
         say(line)
 
 
-def print_lemmas(names: Iterable[str]) -> None:
-    """Print the lemmas behind these rows: each once, with its rows, its sentence and its file."""
+def print_lemmas(rows: Sequence[str], mechanisms: Sequence[str]) -> None:
+    """Print the lemmas behind these rows and the laws of these mechanisms, each once.
+
+    Each has its names, its title, its sentence and its file.
+    """
     from simulator.theory.lemmas import lemmas_behind
 
-    names = list(dict.fromkeys(names))
-    found = lemmas_behind(names)
-    for lemma, rows in found:
+    found = lemmas_behind([*rows, *mechanisms])
+    for lemma, names in found:
         say()
-        say(f"{', '.join(rows)}: {lemma.title}")
+        say(f"{', '.join(names)}: {lemma.title}")
         say(f"  {lemma.sentence}")
         say(f"  {lemma.place}")
-    without = [name for name in names if not any(name in rows for _, rows in found)]
+    known = {name for _, names in found for name in names}
+    without = [name for name in dict.fromkeys(rows) if name not in known]
     if without:
         say()
         say(f"without a lemma here: {', '.join(without)}")
