@@ -15,10 +15,13 @@ With one e this sharpens Steinke, Nasr and Jagielski, "Privacy Auditing with One
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import scipy
@@ -173,6 +176,7 @@ def _counted(scores: Floats, included: NDArray[np.bool_]) -> tuple[tuple[int, in
     return tuple((place, int(right[place - 1])) for place in places)
 
 
+@lru_cache(maxsize=16)
 def _surprises(guesses: int, chance: float) -> Floats:
     """Minus ln of the probability of at least 0, 1, ... right guesses by independent coins."""
     log = scipy.stats.binom.logsf(np.arange(-1, guesses), guesses, chance)
@@ -270,6 +274,43 @@ def _largest_refuted(counted: Sequence[tuple[int, int]], delta: float, level: fl
         if bound > level:
             break
         found = epsilon
+    return found
+
+
+def bounds_of_plays(
+    plays: Sequence[tuple[ArrayLike, ArrayLike]], *, delta: float = 0.0, confidence: float = 0.95
+) -> list[float]:
+    """The epsilon of :func:`audit_one_run` for each pair (scores, included) of as many canaries.
+
+    Whether an epsilon is refuted grows with the surprise of the guesses, so a few of many plays
+    decide each epsilon for all. Pairs are not checked as :func:`audit_one_run` does.
+
+    >>> from simulator.auditing.audits.one_run import bounds_of_plays
+    >>> bounds_of_plays([(range(40), [n >= 20 for n in range(40)])])
+    [2.535]
+    """
+    level = 1.0 - open_probability("confidence", confidence)
+    all_counted = [
+        _counted(np.asarray(scores, dtype=np.float64), np.asarray(included, dtype=bool))
+        for scores, included in plays
+    ]
+    found = [0.0] * len(all_counted)
+    left = list(range(len(all_counted)))
+    prices = _PRICES if delta > 0.0 else (np.ones(1),)
+    for epsilon in _grid():
+        chance = float(scipy.special.expit(epsilon))
+        least = {play: _as_surprising(all_counted[play], chance) for play in left}
+        left.sort(key=lambda play: tuple(least[play].values()))
+
+        def refuted(play: int, epsilon: float = epsilon, least: Any = least) -> bool:
+            choices = _Choices(np.array([epsilon]), least[play])
+            return any(choices.at_most(np.array([delta]), each) <= level for each in prices)
+
+        left = left[bisect.bisect_left(left, True, key=refuted) :]
+        for play in left:
+            found[play] = epsilon
+        if not left:
+            break
     return found
 
 

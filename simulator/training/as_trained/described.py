@@ -134,7 +134,7 @@ def training_of(options: Mapping[str, Any], text: str | None = None) -> Training
         per_epoch = -(-count("records", given["records"]) // count("batch", given["batch"]))
         given["steps"] = math.ceil(epochs * per_epoch * (1.0 - 1e-12))
     if "steps" not in given:
-        raise InvalidInput("a training has a number of steps or of epochs; give one of them")
+        raise InvalidInput("a training has a number of steps or of epochs")
     known = {field.name for field in fields(TrainingRun)}
     return TrainingRun(**{name: value for name, value in given.items() if name in known})
 
@@ -186,8 +186,8 @@ def _history(entries: Any) -> tuple[float, float, int]:
     """The one entry of the history of an accountant of Opacus."""
     if not isinstance(entries, list) or len(entries) != 1:
         raise InvalidInput(
-            "settings: a history has one entry here, of steps that are alike; for several: "
-            "dpcompose bounds --event FILE"
+            "settings: a history has one entry here, of steps that are alike; dpcompose bounds "
+            "--event FILE composes several"
         )
     (entry,) = entries
     if not isinstance(entry, list) or len(entry) != 3:
