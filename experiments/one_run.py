@@ -74,9 +74,11 @@ def page(found: Sequence[ManyPlays], plays: int) -> str:
     ]
     return "\n".join([
         "# The audit of one run, many times", "",
-        f"`audit_one_run` bounds epsilon from below at level {LEVEL}. Here it judges {plays} plays of each game of",
-        "one run of [auditors.md](auditors.md), with 1000 canaries. `make one-run` writes this page.", "",
-        "- *false*: bounds above the true epsilon; its rate with Clopper and Pearson's interval at 99.9%.",
+        f"`audit_one_run` bounds epsilon from below at level {LEVEL}. Here it judges {plays} plays",
+        "of each game of one run of [auditors.md](auditors.md), with 1000 canaries. `make one-run`",
+        "writes this page.", "",
+        "- *false*: bounds above the true epsilon; the interval of the rate is Clopper and",
+        "  Pearson's at 99.9%.",
         "- *power*: the median bound over the truth.", "",
         "| game | true epsilon | false | rate | median | power | level kept |",
         "|---|---|---|---|---|---|---|", *rows, "",

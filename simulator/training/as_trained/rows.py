@@ -79,7 +79,7 @@ def loader_rows(run: TrainingRun) -> Iterator[LoaderRow]:
     yield _known(
         ALLOCATED, ADD_REMOVE, 1, lambda: _allocated(run), "exact pair, each record by itself"
     )
-    noise = "upper end: noise alone; lower end: largest noisy sum"
+    noise = "from above noise alone, from below the largest noisy sum"
     yield _known(SHUFFLED, REPLACE_SPECIAL, 1, lambda: _shuffled(run, once=False), noise)
     yield _known(ONCE, REPLACE_SPECIAL, 1, lambda: _shuffled(run, once=True), noise)
     yield _known(FIXED, REPLACE_SPECIAL, 1, lambda: _noise_alone(run, 1), "exact: noise alone")
