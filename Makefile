@@ -46,7 +46,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
-        filters filter-trial conform accountants auditors pipelines truths notebooks site site-check lint clean
+        filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -212,6 +212,9 @@ pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into resul
 auditors: $(AUDITORS)/.ready   ## let other libraries' auditors judge mechanisms of known epsilon, and how good one can be, into results/auditors.md and auditing_limits.md (some eight minutes)
 	$(AUDITORS)/bin/python -m experiments.auditors
 	$(AUDITORS)/bin/python -m experiments.auditing_limits
+
+one-run: $(READY)   ## play the audit of one run 2,000 times in each game, into results/one_run.md and .json (some ten minutes)
+	$(BIN)/python -m experiments.one_run
 
 truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some three minutes)
 	$(BIN)/python -m experiments.truths

@@ -184,7 +184,21 @@ def a_summary(call):
     yield lambda: played(**game, keep="summary")
 
 
+def a_size_of_the_data(call):
+    numbers = ("training", "--noise", "9", "--batch", "1", "--steps", "2", "--delta", "0.1")
+    quiet = ("--canaries", "0", "--no-libraries", "--json")
+    yield lambda: call(*numbers, *quiet)
+    yield lambda: call(*numbers, *quiet, "--records", "2")
+
+
+def lemmas_of_a_table(call):
+    yield lambda: call(*BOUNDS, "--bound", "basic", "--why", "--csv")
+    yield lambda: call(*BOUNDS, "--bound", "basic", "--why")
+
+
 CASES = {
+    "is missing: give noise, records": a_size_of_the_data,
+    "--why is of a table: leave out": lemmas_of_a_table,
     "name one, as {}:{}": two_in_a_file,
     "rename the file beside it": beside,
     "exists already and is kept; name a new file": a_new_file,

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from experiments.site import claim_pictures, gallery, ledger, reference
+from experiments.site import claim_pictures, gallery, ledger, lemmas, reference
 from experiments.site.played import Played
 
 HERE = Path(__file__).parent
@@ -33,6 +33,7 @@ def assemble(folder: Path, played: Mapping[str, Played], mathjax: Path) -> Path:
     for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
         shutil.copy(notebook, made / "class" / notebook.name)
     gallery.write(made)
+    lemmas.write(made)
     reference.write(made)
     sweeps = {id: found for each in played.values() for id, found in each.sweeps.items()}
     ledger.write(made, played, claim_pictures.save_all(sweeps, folder))

@@ -32,10 +32,7 @@ class RandomAllocationEvent(EventTree):
 
     One of t steps has the exact law. k of t is dominated by k independent allocations of one step,
     each in its own block of t/k steps, rounded up for the remainder and down for the others: only
-    the upper end is certain. Proof: divide the steps into blocks at random and choose one of each;
-    the chosen steps are then k of t, uniformly. Given the blocks, the answers are those of the k
-    allocations, and a divergence from answers that do not depend on the blocks is at most the mean
-    of its values given the blocks.
+    the upper end is certain. Proofs: simulator/theory/lemmas/random-allocation.md.
 
     Source: Feldman and Shenfeld 2025, "Privacy amplification by random allocation", for the pair
     and the reduction of k of t; Feldman and Shenfeld 2026, "Efficient Privacy Loss Accounting for

@@ -86,7 +86,9 @@ SHELVES = (
     ),
     Shelf(
         "training",
-        "allocation, balls in bins, loaders, epochs, matrices of noise: laws and mechanisms",
+        "allocation, balls in bins, loaders, epochs, matrices of noise: laws and mechanisms; what "
+        "a training loses as it is loaded",
+        on=("auditing",),
     ),
     Shelf(
         "auditing",

@@ -4,26 +4,10 @@ A mechanism runs once. Each of m canaries is in its data if a fair coin says so,
 gives each canary a score, which should be larger for those included. A guess is made for each coin:
 "in" above the middle rank, "out" below it; the farthest from the middle are the surest.
 
-Let the mechanism be private for each canary while all others are fixed, with the hockey-stick curve
-d(e). Fix the answer y; guesses and their order follow from it. Reveal the coins in that order. Let
-r be the probability, given y and the coins revealed so far, that the next guess is right.
-
-- The density of y where this coin is as guessed, over that where it is not, is r / (1 - r). So the
-  mean of (r - exp(e) (1 - r))_+ over y and the coins is the part of d(e) that falls where this
-  guess is made: half the integral of (P - exp(e) Q)_+ there, and half of the one with P and Q
-  exchanged elsewhere; at most d(e) together. That earlier coins are those of an order that depends
-  on y changes nothing: P and Q given earlier coins are means over the later ones, the bracket is
-  convex, and the sets of y with one order are disjoint.
-- Hence over m guesses sum_i (r_i - exp(e) (1 - r_i))_+ has a mean of at most m d(e), for each e.
-
-Let R be a set of results that more right guesses do not leave: "at least v of the first n right,
-for one of several n". For prices u_e >= 0 the probability of R is at most
-
-    sum_e u_e m d(e) + max E[1_R - sum_e u_e sum_i (r_i - exp(e) (1 - r_i))_+],
-
-where the maximum is over all who choose each r_i from the guesses so far: a backward recursion over
-(guesses made, right ones), in which a choice is at a kink r = exp(e) / (1 + exp(e)) or 1. Nothing
-is assumed of how canaries interfere.
+For a set of results that more right guesses do not leave, such as "at least v of the first n right,
+for one of several n", the probability is bounded by prices on what each guess uses of the claimed
+curve, and a backward recursion. Proved in simulator/theory/lemmas/one-run.md. Nothing is assumed of
+how canaries interfere.
 
 With one e this sharpens Steinke, Nasr and Jagielski, "Privacy Auditing with One (1) Training Run",
 2023, Theorem 5.2, whose second term has 2 m delta; several thresholds are tested together.
@@ -31,10 +15,13 @@ With one e this sharpens Steinke, Nasr and Jagielski, "Privacy Auditing with One
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import scipy
@@ -189,6 +176,7 @@ def _counted(scores: Floats, included: NDArray[np.bool_]) -> tuple[tuple[int, in
     return tuple((place, int(right[place - 1])) for place in places)
 
 
+@lru_cache(maxsize=16)
 def _surprises(guesses: int, chance: float) -> Floats:
     """Minus ln of the probability of at least 0, 1, ... right guesses by independent coins."""
     log = scipy.stats.binom.logsf(np.arange(-1, guesses), guesses, chance)
@@ -286,6 +274,43 @@ def _largest_refuted(counted: Sequence[tuple[int, int]], delta: float, level: fl
         if bound > level:
             break
         found = epsilon
+    return found
+
+
+def bounds_of_plays(
+    plays: Sequence[tuple[ArrayLike, ArrayLike]], *, delta: float = 0.0, confidence: float = 0.95
+) -> list[float]:
+    """The epsilon of :func:`audit_one_run` for each pair (scores, included) of as many canaries.
+
+    Whether an epsilon is refuted grows with the surprise of the guesses, so a few of many plays
+    decide each epsilon for all. Pairs are not checked as :func:`audit_one_run` does.
+
+    >>> from simulator.auditing.audits.one_run import bounds_of_plays
+    >>> bounds_of_plays([(range(40), [n >= 20 for n in range(40)])])
+    [2.535]
+    """
+    level = 1.0 - open_probability("confidence", confidence)
+    all_counted = [
+        _counted(np.asarray(scores, dtype=np.float64), np.asarray(included, dtype=bool))
+        for scores, included in plays
+    ]
+    found = [0.0] * len(all_counted)
+    left = list(range(len(all_counted)))
+    prices = _PRICES if delta > 0.0 else (np.ones(1),)
+    for epsilon in _grid():
+        chance = float(scipy.special.expit(epsilon))
+        least = {play: _as_surprising(all_counted[play], chance) for play in left}
+        left.sort(key=lambda play: tuple(least[play].values()))
+
+        def refuted(play: int, epsilon: float = epsilon, least: Any = least) -> bool:
+            choices = _Choices(np.array([epsilon]), least[play])
+            return any(choices.at_most(np.array([delta]), each) <= level for each in prices)
+
+        left = left[bisect.bisect_left(left, True, key=refuted) :]
+        for play in left:
+            found[play] = epsilon
+        if not left:
+            break
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR
@@ -90,6 +91,9 @@ class Composite(NamedTuple):
     default=None,
     help="Largest relative width of the exact row, such as 1e-10.",
 )
+@click.option(
+    "--why", is_flag=True, help="Print the lemmas behind each row, and where their proofs stand."
+)
 @options.plot
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with all digits.")
 @options.as_json
@@ -102,6 +106,7 @@ def bounds(
     epsilon: tuple[float, ...] | None,
     names: tuple[str, ...],
     tolerance: float | None,
+    why: bool,
     plot: Path | None,
     as_csv: bool,
     as_json: bool,
@@ -118,6 +123,7 @@ def bounds(
       dpcompose bounds subsampled-gaussian:sigma=1,rate=0.01 --rounds 1000
       dpcompose bounds random-allocation:sigma=1,steps=100,epochs=10
       dpcompose bounds --event training.json --delta 1e-5
+      dpcompose bounds shuffled:epsilon=1,reports=10000 --why
       dpcompose bounds pure:0.1 --rounds 10,100,1000 --delta 1e-5,1e-6 --csv
 
     Prints a table sorted by tightness. An upper bound is never below the truth; an approximation
@@ -128,11 +134,15 @@ def bounds(
         raise click.UsageError("give --delta or --epsilon, not both")
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
+    if why and (as_csv or as_json):
+        raise click.UsageError("--why is of a table: leave out --csv and --json")
     how: dict[str, Any] = {"names": names, "tolerance": tolerance}
     if event is not None:
         if mechanisms or rounds is not None:
             raise click.UsageError("--event has all rounds: leave out MECHANISM and --rounds")
         account = read_account(read_text(event))
+        played = re.findall(r'"kind": ?"(\w+)"', account.to_json())
+        ground = [kind.replace("_", "-") for kind in played]
         title = f"{event} under {account.relation}"
         compositions = [Composite(title, None, partial(account.compare, **how), bool(names))]
     elif not mechanisms:
@@ -141,6 +151,7 @@ def bounds(
         games = grid(mechanisms, rounds)
         if plot is not None and any(each.mechanism.estimated for game in games for each in game):
             raise click.UsageError(f"--plot draws no estimates, as of {games[0][0].term.name}")
+        ground = [each.term.name for game in games for each in game]
         compositions = [composite(played, how) for played in games]
     at = "delta" if epsilon is None else "epsilon"
     answers = [
@@ -160,6 +171,8 @@ def bounds(
         for place, each in enumerate(answers):
             say(end="\n" if place else "")
             print_answers(each, tolerance)
+        if why:
+            print_lemmas([row.name for each in answers for row in each.rows], ground)
     for reason in dict.fromkeys(reason for each in answers for reason in each.rows.refused):
         note(reason)
 
@@ -269,6 +282,26 @@ def print_answers(answers: GridPoint, tolerance: float | None) -> None:
     )  # fmt: skip
     if line := two_games(answers):
         say(line)
+
+
+def print_lemmas(rows: Sequence[str], mechanisms: Sequence[str]) -> None:
+    """Print the lemmas behind these rows and the laws of these mechanisms, each once.
+
+    Each has its names, its title, its sentence and its file.
+    """
+    from simulator.theory.lemmas import lemmas_behind
+
+    found = lemmas_behind([*rows, *mechanisms])
+    for lemma, names in found:
+        say()
+        say(f"{', '.join(names)}: {lemma.title}")
+        say(f"  {lemma.sentence}")
+        say(f"  {lemma.place}")
+    known = {name for _, names in found for name in names}
+    without = [name for name in dict.fromkeys(rows) if name not in known]
+    if without:
+        say()
+        say(f"without a lemma here: {', '.join(without)}")
 
 
 def two_games(answers: GridPoint) -> str:

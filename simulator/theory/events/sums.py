@@ -33,12 +33,8 @@ class SampledSumEvent(EventTree):
     ``subsampled(gaussian(sigma, clip), rate)``.
 
     With ``batch`` above 0 a sample of more than ``batch`` records is cut to a uniform subset of
-    that size; ``size`` is the number of records of the larger database. Only an upper end is known.
-    Proof: say in addition how many of the other records are sampled, K, and which of them are kept.
-    Where K < batch the pair is that without cutting. Otherwise the record takes part with
-    probability rate batch / (K + 1), in the place of another one, so that the sum moves by 2 clip;
-    given K >= batch alone this has a probability q, the sum over K of
-    Pr[K] rate batch / (K + 1), divided by Pr[K >= batch].
+    that size; ``size`` is the number of records of the larger database. Only an upper end is known:
+    simulator/theory/lemmas/cut-samples.md.
 
     >>> from simulator import Account
     >>> from simulator.theory.events import sampled_sum

@@ -6,16 +6,7 @@ guarantees alone. "Realisation-Level Privacy Filtering" (Coon, Vippathalla and T
 arbitrary mechanisms, and by a summary it looks ahead one round and has parameters delta-tilde,
 theta and N. Its definitions were not available to us; the rule and the proof below are our own.
 
-Let W(L) = (1 - e^(epsilon - L))_+, so that delta(epsilon) of the whole is E0[W(L at the end)]. An
-eps-DP round at the loss L raises the mean of W by at most what randomized response of eps does,
-
-    d(L) = E[W(L + loss of the response)] - W(L) >= 0,
-
-as it has the largest hockey-stick divergence at every threshold. The filter adds d up along the
-path, and admits a round while the sum is at most delta. Then E0[W at the end] = E0[sum of the true
-rises] <= E0[sum of d] <= delta, for every adaptive adversary, who sees the refusals as well. A
-second sum is for the exchanged experiments, with -L. A round of (eps, delta_i)-DP raises the mean
-by at most delta_i more, and a Gaussian one by what its pair does.
+Proved in simulator/theory/lemmas/realised-loss.md.
 
 **Only for a known pair.** L is the loss between the two databases of the game. A deployment that
 must protect every record needs a filter for each pair of neighbours, as the loss of another pair is

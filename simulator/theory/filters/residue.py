@@ -6,28 +6,7 @@ round, stays below it. The idea and the name are those of "Privacy Filters are C
 residue filter for Gaussian differential privacy. Its definitions were not available to us: the rule
 and the proof are our own, and need not be those of the paper.
 
-Lemma 1. For m <= mu, randomized response of eps composed with a Gaussian pair of m is below a
-Gaussian pair of mu at every epsilon if it is at epsilon = 0:
-
-    tanh(eps/2) + 2 delta_m(eps) / (1 + e^eps)  <=  2 Phi(mu/2) - 1,
-
-the total variation distances. Proof. Let F and G be the two hockey-stick divergences as functions
-of u = e^epsilon. F'' and G'' are the densities of e^L in experiment 1; that of G is lognormal, that
-of F a mixture of two. The logarithm of F''/G'', as a function of ln u, is a concave parabola plus
-the logarithm of a sum of two exponentials. Its second derivative is a constant below 0 plus a
-unimodal bump, and changes sign at most twice; so the logarithm has at most four zeros, and tends to
-minus infinity at both ends. F - G and its derivative vanish at u = 0 and at infinity. Hence F - G
-is below 0 at both ends and changes sign at most twice. Both pairs are symmetric, so that
-F - G at 1/u is F - G at u, divided by u: where it is above 0 at all, it is so on an interval that
-contains u = 1.
-
-Lemma 2. From mu, no adversary whose rounds the filter admits gets more than a Gaussian pair of mu,
-at any epsilon. Proof, by induction on the rounds: after an eps-DP round the rest of the play is
-below a Gaussian pair of the m that is left, whatever the answer (the choices may depend on it), and
-the round itself is below randomized response of eps; so the whole is below their composition
-(Dong, Roth and Su 2022, Theorem 3.2), which lemma 1 puts below mu. A mu'-GDP round leaves
-sqrt(mu^2 - mu'^2) exactly. With ``basic`` a play may go on after nothing is left, while its
-epsilons add up to at most epsilon. It wins nothing at epsilon and above, as if it had stopped.
+Proved in simulator/theory/lemmas/residue.md.
 """
 
 from __future__ import annotations

@@ -57,11 +57,7 @@ class PureDP(Guarantee):
     def loss_variance(self) -> float:
         """(epsilon / cosh(epsilon/2))^2 of randomized response, where it is the largest.
 
-        Let m and d be mean and variance of randomized response's loss. For any loss c of the
-        family, E c^2 - (E c)^2 <= E[c^2 - 2 m c] + m^2, and c^2 - 2 m c <= a + d e^(-c) on
-        [-epsilon, epsilon] with equality at both ends, provided that the difference, convex then
-        concave, rises at the left end: epsilon e^epsilon / (1 + e^epsilon) <= 1. As E e^(-c) <= 1,
-        d is the bound. Beyond that epsilon it is the bound by the range, epsilon^2.
+        Beyond it is the bound by the range, epsilon^2: simulator/theory/lemmas/freedman.md.
         """
         if self.epsilon > 1.0 + math.exp(-self.epsilon):
             return self.epsilon**2

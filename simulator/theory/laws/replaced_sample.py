@@ -31,13 +31,7 @@ class ReplacedSampleLaw(QuadratureLaw):
     law is its own :meth:`reversed`. With N = ln(1 - rate + rate exp(mu z - mu^2/2)) at the answer z
     the loss is N(z) - N(-z).
 
-    It dominates. Proof: given the others of the sample, the pair for records x and x' is
-    (1 - rate) P + rate N(x) against (1 - rate) P + rate N(x'), with P = N(0). For e^epsilon >= 1
-    its hockey-stick divergence is rate times that of N(x) from a mixture of N(0) and N(x'), at
-    another epsilon and with other weights, the same for all x and x' (Balle, Barthe and Gaboardi
-    2018, Theorem 2). Seen from x this is the mean of a convex function of a sum of lognormals whose
-    exponents have covariances of -x and x' - x, at most those of mu and 2 mu in one direction, and
-    such a mean grows with every covariance (Kahane 1986). Below 1 the exchanged pair counts.
+    It dominates: simulator/theory/lemmas/replaced-sample.md.
 
     Raises InvalidInput unless mu > 0 and 0 < rate < 1.
     """

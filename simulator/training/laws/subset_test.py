@@ -1,18 +1,6 @@
 """A lower end for k of t steps: a test on the sum of ln(1 - q + q X_j).
 
-A record is in a uniform set of k of t Gaussian steps. With Z_j the noisy sum of step j over sigma,
-a = 1 / sigma and X_j = exp(a Z_j - a^2 / 2), the likelihood ratio of the answer is the elementary
-symmetric polynomial of degree k in X over its value at 1. Any event A gives
-
-    delta(epsilon) >= P(A) - exp(epsilon) Q(A),
-
-and A = {sum_j ln(1 - q + q X_j) >= s} is nearly the best for some q near k/t, as it is the best
-where each step holds the record with probability q. Under Q the Z_j are N(0, 1); under P, by
-symmetry, the first k of them are N(a, 1). So both probabilities are tails of a sum of independent
-terms. On a lattice terms are rounded down for P and up for Q, by a cell more than the rounding of
-edges needs. Sums start at t ln(1 - q), so nothing wraps from below; Q(sum > r) <= exp(-r), as the
-mean of the product of the 1 - q + q X_j is 1. The round-off of the transforms is bounded in the
-2-norm.
+The statement and its proof: simulator/theory/lemmas/subset-test.md.
 """
 
 from __future__ import annotations

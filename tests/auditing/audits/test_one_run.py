@@ -141,3 +141,15 @@ def test_bad_input_is_one_line(scores, included, options, message):
     with pytest.raises(InvalidInput, match=message) as caught:
         audit_one_run(scores, included, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_many_plays_have_the_bounds_of_single_audits(delta):
+    """Of scores that show nothing, something and nearly all; with ties."""
+    rng, plays = np.random.default_rng(5), []
+    for strength in (0.0, 0.5, 1.0, 2.0, 2.0, 4.0):
+        included = rng.random(60) < 0.5
+        plays.append((np.round(strength * included + rng.normal(size=60), 1), included))
+    single = [audit_one_run(*play, delta=delta).epsilon for play in plays]
+    assert one_run.bounds_of_plays(plays, delta=delta) == single
+    assert len({*single}) > 3

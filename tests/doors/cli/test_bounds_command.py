@@ -527,3 +527,22 @@ def test_a_target_that_no_bound_admits_is_no_empty_table(dpcompose):
     target = ("--target-epsilon", "5e-324", "--target-delta", "5e-324", "--rounds", "10")
     line = dpcompose("calibrate", *target, "--family", "range").complaint
     assert line.startswith("no bound admits a round of the family range for a total of (4.9")
+
+
+def test_why_names_the_lemmas_behind_rows_and_mechanism(dpcompose, tmp_path):
+    said = dpcompose("bounds", "subsampled-gaussian:1,0.1", "--bound", "rdp-mironov", "--why")
+    assert said.code == 0
+    *_, renyi, sampling = said.out.split("\n\n")
+    assert renyi.splitlines() == [
+        "rdp-mironov: From Rényi divergences to ε and δ",
+        "  Rényi divergences of adaptive rounds add up, and each order gives an upper bound on δ.",
+        "  simulator/theory/lemmas/renyi-conversion.md",
+    ]
+    assert sampling.startswith("subsampled-gaussian: Records on a random sample\n")
+    event = tmp_path / "event.json"
+    event.write_text("[[1.0, 0.1, 5]]")
+    said = dpcompose("bounds", "--event", event, "--bound", "rdp-mironov", "--why")
+    assert "subsampled: Records on a random sample" in said.out
+    assert "without a lemma" not in said.out
+    complaint = dpcompose("bounds", "pure:0.1", "--why", "--csv").complaint
+    assert complaint.startswith("--why is of a table: leave out --csv and --json")
