@@ -41,6 +41,8 @@ class CountedLaws:
                 raise InvalidInput(f"a count of rounds must be an integer >= 0, got {count!r}")
             if count:
                 counts[law] = counts.get(law, 0) + int(count)
+        if len(counts) < 2:  # the key of a law may be dear
+            return cls(tuple(counts.items()))
         order = sorted(counts.items(), key=lambda item: (type(item[0]).__name__, *_key(item[0])))
         return cls(tuple(order))
 

@@ -115,6 +115,12 @@ class PLD:
             return 1.0
         return self._query.at_most(epsilon)
 
+    def _is_enough(self, epsilon: float, delta: float) -> bool:
+        """Whether it is certain, sooner than by an answer, that delta(epsilon) is at most delta."""
+        if epsilon >= self.laws.support[1]:
+            return self._delta(epsilon).upper <= delta
+        return isinstance(self._query, LinesQuery) and self._query.is_enough(epsilon, delta)
+
     def _delta(self, epsilon: float) -> Bracket:
         if epsilon < 0:  # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0)
             dual, factor = self._exchanged._delta(-epsilon), math.exp(epsilon)
@@ -147,7 +153,7 @@ class PLD:
         laws = self.laws
         if len(laws.items) > _FEW_LAWS:
             return False
-        one_round = [(OneRound(law, laws.loss_error).at(0.0).upper, n) for law, n in laws.items]
+        one_round = [(OneRound(law, laws.loss_error).at_most(0.0), n) for law, n in laws.items]
         return sum(upper * count for upper, count in one_round) <= delta * (1 - 1e-13)
 
     def to_json(self) -> str:
@@ -195,6 +201,19 @@ def largest_delta(plds: Iterable[PLD], epsilon: float) -> Bracket:
     for at_most, pld in bounds:
         if not found or at_most > max(bracket.lower for bracket in found):
             found.append(pld.delta(epsilon))
+    return Bracket.largest(found)
+
+
+def largest_epsilon(plds: Iterable[PLD], delta: float) -> Bracket:
+    """Bracket of the largest epsilon(delta) of several distributions, such as both directions.
+
+    That of the largest losses is first; one for which its lower end is enough is not composed.
+    """
+    found: list[Bracket] = []
+    for pld in sorted(plds, key=lambda pld: -pld.laws.support[1]):
+        least = max((bracket.lower for bracket in found), default=0.0)
+        if not (least > 0.0 and pld._is_enough(least, delta)):
+            found.append(pld.epsilon(delta))
     return Bracket.largest(found)
 
 

@@ -47,7 +47,7 @@ _TAIL_SHARE, _LEAST_TAIL = 0.05, 1e-290
 """Share of the tolerance for losses put at infinity, and their least mass."""
 _RANGES = 3
 """Ranges of a jump."""
-_COARSE_THETAS, _FINE = np.logspace(-9, 18, 163), 61
+_COARSE_THETAS, _MOST_ITEMS = np.logspace(-9, 18, 163), 61
 _FIRST_CELLS, _MOST_CELLS = 256, 1 << 15
 _CELLS_SHARE = 0.2
 """Share of the tolerance that the cells may have."""
@@ -87,22 +87,24 @@ class JumpTerm:
 
     def saddles(self, epsilon: float) -> Saddles:
         """A table that is fine around this epsilon."""
-        table = self._coarse
-        for _ in range(2):
-            at = int(np.searchsorted(table.theta, table.theta_at(epsilon)))
-            low, high = max(at - 2, 0), min(at + 1, table.theta.size - 1)
-            thetas = np.geomspace(table.theta[low], table.theta[high], _FINE)
-            table = Saddles.of(self.few, thetas=thetas)
-        return table
+        if epsilon not in self._tables:
+            self._tables.clear()
+            self._tables[epsilon] = self._coarse.finer(self.few, epsilon)
+        return self._tables[epsilon]
+
+    @cached_property
+    def _tables(self) -> dict[float, Saddles]:
+        """The last one."""
+        return {}
 
 
 def _some(
     rounds: tuple[tuple[PrivacyLossLaw, int, Range], ...],
 ) -> list[tuple[PrivacyLossLaw, int, Range]]:
     """Of each run of similar laws the middle, with all rounds; neighbours are similar."""
-    if len(rounds) <= _FINE:
+    if len(rounds) <= _MOST_ITEMS:
         return list(rounds)
-    ends = np.linspace(0, len(rounds), _FINE).astype(int).tolist()
+    ends = np.linspace(0, len(rounds), _MOST_ITEMS).astype(int).tolist()
     runs = [rounds[a:b] for a, b in itertools.pairwise(ends)]
     middles = [(run[len(run) // 2], sum(count for _, count, _ in run)) for run in runs]
     return [(law, count, inside) for (law, _, inside), count in middles]
@@ -156,6 +158,8 @@ class Plan:
             return low
         if self.log_value_at(high) >= log_delta:
             return high
+        if len(self.terms) == 1:
+            return min(max(self.terms[0]._coarse.epsilon_at(log_delta), low), high)
         return crossing(lambda e: self.log_value_at(e) - log_delta, low, high, rtol=1e-6)
 
 
@@ -223,7 +227,7 @@ def _any_of(masses: list[tuple[float, int]]) -> float:
 
 @dataclass(frozen=True)
 class BoundedTail:
-    """A term that is negligible: at most exp(log_bound - theta epsilon)."""
+    """A term by Chernoff's bound: at most exp(log_bound - theta epsilon)."""
 
     theta: float
     log_bound: float
@@ -263,16 +267,37 @@ class SummedTail:
         return SlopedBracket(min(max(low, 0.0), 1.0), 1.0, slope=slope)
 
 
+def bounded_tails(plan: Plan, epsilon: float) -> SummedTail:
+    """The tail above delta by Chernoff's bound, without an integral, for use near ``epsilon``."""
+    made = []
+    for term in plan.terms:
+        theta = term.saddles(epsilon).theta_at(epsilon)
+        made.append((_bounded(term, theta, omega=0.0), term.times))
+    return SummedTail(tuple(made), plan.lost[1], plan.slack, 0, 1.0, is_upper=True)
+
+
+def _bounded(term: JumpTerm, theta: float, omega: float) -> BoundedTail:
+    high = _line(term, theta, (theta, theta), omega, _FIRST_CELLS)[1]
+    return BoundedTail(theta, math.fsum(high.log_scale) + log_chernoff_constant(theta))
+
+
 def enclosing_tails(
-    plan: Plan, epsilon: float, log_value: float, tolerance: float
+    plan: Plan,
+    epsilon: float,
+    log_value: float,
+    tolerance: float,
+    *,
+    only_above: bool = False,
 ) -> tuple[SummedTail, SummedTail] | None:
     """The tails below and above delta near ``epsilon``, of about that relative width.
 
-    ``log_value`` is about ln delta. None where that would be too much work.
+    ``log_value`` is about ln delta. None where that would be too much work. With ``only_above``
+    the first one is not certain.
     """
     made: list[tuple[SmoothedTail | BoundedTail, SmoothedTail | BoundedTail, int]] = []
     for term in plan.terms:
-        found = _term_tails(term, epsilon, log_value - math.log(term.times), tolerance)
+        log_term = log_value - math.log(term.times)
+        found = _term_tails(term, epsilon, log_term, tolerance, only_above=only_above)
         if found is None:
             return None
         made.append((*found, term.times))
@@ -287,7 +312,7 @@ def enclosing_tails(
 
 
 def _term_tails(
-    term: JumpTerm, epsilon: float, log_value: float, tolerance: float
+    term: JumpTerm, epsilon: float, log_value: float, tolerance: float, *, only_above: bool
 ) -> tuple[SmoothedTail | BoundedTail, SmoothedTail | BoundedTail] | None:
     saddles = term.saddles(epsilon)
     theta = saddles.theta_at(epsilon)
@@ -298,10 +323,8 @@ def _term_tails(
     smoothing = min(math.sqrt(0.5 * min(share, 1.0) * gain), 0.5 / (1 + theta))
     omega = _CUTOFF / smoothing
     if not term.is_whole:  # else it is the answer
-        high = _line(term, theta, (theta, theta), omega, _FIRST_CELLS)[1]
-        log_most = high.log_scale[0] + high.log_scale[1] + log_chernoff_constant(theta)
-        if log_most - theta * epsilon < log_small:
-            tail = BoundedTail(theta, log_most)
+        tail = _bounded(term, theta, omega)
+        if tail.log_bound - theta * epsilon < log_small:
             return tail, tail
     window = choose_window(
         term.few, epsilon, theta, smoothing, log_value, folded=_SHARE * tolerance
@@ -317,7 +340,7 @@ def _term_tails(
             break
         cells = min(int(cells * min(max(1.1 * math.sqrt(excess), 1.25), 16.0)), _MOST_CELLS)
     made = []
-    for line in (high,) if same else (low, high):
+    for line in (high,) if same or only_above else (low, high):
         folding = line.folding(window, epsilon, log_small, smoothing)
         points = points_needed(folding.period, omega)
         if points > _MOST_POINTS or points * len(line.items) > _WORK:

@@ -20,7 +20,7 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
+from simulator.theory.pld.enclosing_lines import Plan, SummedTail, bounded_tails, enclosing_tails
 from simulator.theory.pld.few_points import few_points
 from simulator.theory.pld.largest_loss import LargestLoss
 from simulator.theory.pld.saddle_points import Saddles
@@ -38,6 +38,8 @@ _FINEST = 4e-9
 """Relative width of a sampled line's bracket below which no other line is finer."""
 _NARROW = 1e-4
 """Relative width that is enough where an anchor could be no finer."""
+_SHARE_OF_SEARCH = 0.02
+"""Share of the tolerance that each end's search may leave."""
 _LARGEST = 0.1
 """Largest relative width of delta that is aimed at."""
 _TWO_HEAPS, _MOST_JUMPING = 14.0, 8
@@ -118,8 +120,37 @@ class LinesQuery:
 
     def at_most(self, epsilon: float) -> float:
         """An upper end of delta(epsilon) without a composition: Chernoff's bound."""
-        lost = self.parts.infinite_mass
-        return min(lost * (1 + 1e-14) + self._finite_at_most(epsilon), 1.0)
+        finite = self._finite_at_most(epsilon)
+        if finite < 1.0:
+            return min(self.parts.infinite_mass * (1 + 1e-14) + finite, 1.0)
+        return self._bound(
+            Plan.of(self.parts, self._saddles.log_value_at(epsilon), _LARGEST), epsilon
+        )
+
+    def is_enough(self, epsilon: float, delta: float) -> bool:
+        """Whether delta(epsilon) is certainly at most ``delta``: by a bound, or one coarse line.
+
+        Where it is not, or hardly, the result is False.
+        """
+        log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
+        if self._is_sampled:
+            saddles = self._refined(lambda table: epsilon)
+            if saddles.log_bound_at(epsilon) < log_delta and self.at_most(epsilon) <= delta:
+                return True
+            anchor = self._sampled(log_delta, epsilon, _LARGEST / self.tolerance)
+            if anchor is not None:
+                return anchor.delta(epsilon).upper <= delta
+        plan = Plan.of(self.parts, log_delta, _LARGEST)
+        saddles = plan.terms[0].saddles(epsilon)
+        if saddles.log_value_at(epsilon) >= log_delta:
+            return False
+        if saddles.log_bound_at(epsilon) < log_delta and self._bound(plan, epsilon) <= delta:
+            return True
+        tails = enclosing_tails(plan, epsilon, log_delta, _LARGEST, only_above=True)
+        return tails is not None and tails[1].at(epsilon).upper <= delta
+
+    def _bound(self, plan: Plan, epsilon: float) -> float:
+        return bounded_tails(plan, epsilon).at(epsilon).upper
 
     def _finite_at_most(self, epsilon: float) -> float:
         """At least E0[(1 - exp(epsilon - L))_+] over the finite losses.
@@ -161,10 +192,12 @@ class LinesQuery:
         def of(anchor: Anchor) -> Bracket:
             if anchor.is_line:  # no loss is infinite
                 return invert(anchor.above, delta, anchor.centre, 0.0, top)
-            high = upper_end(anchor.above, delta, anchor.centre, 0.0, top)
+            room = _SHARE_OF_SEARCH * self.tolerance * anchor.centre
+            high = upper_end(anchor.above, delta, anchor.centre, 0.0, top, room=room)
             if high >= top and delta < lost * (1 + 1e-13):
                 high = math.inf
-            low = lower_end(anchor.below, delta, min(high, 2 * anchor.centre + 1), 0.0, top)
+            start = min(high, 2 * anchor.centre + 1)
+            low = lower_end(anchor.below, delta, start, 0.0, top, room=room)
             return Bracket(min(low, high), high)
 
         def width(epsilon: float, theta: float, spread: float) -> float:
@@ -289,7 +322,7 @@ class LinesQuery:
 
     def _sampled(self, log_delta: float, epsilon: float | None, share: float) -> Anchor | None:
         """The line of sampled Gaussians without smoothing, whose transform their own laws have."""
-        if any(SampledTransform.of(law) is None for law, _ in self.parts.items):
+        if not self._is_sampled:
             return None
 
         def sought(table: Saddles) -> float:
@@ -300,15 +333,13 @@ class LinesQuery:
         line = sampled_tail(self.parts, centre, saddles, share * self.tolerance)
         return None if line is None else Anchor(line, line, centre)
 
+    @cached_property
+    def _is_sampled(self) -> bool:
+        return all(SampledTransform.of(law) is not None for law, _ in self.parts.items)
+
     def _refined(self, sought: Callable[[Saddles], float]) -> Saddles:
         """The table of the laws' own ``log_mgf``, fine around an epsilon."""
-        saddles = self._saddles
-        for _ in range(2):
-            at = int(np.searchsorted(saddles.theta, saddles.theta_at(sought(saddles))))
-            low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
-            thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
-            saddles = Saddles.of(self._few, thetas=thetas)
-        return saddles
+        return self._saddles.finer(self._few, sought(self._saddles))
 
     @cached_property
     def _largest_loss(self) -> LargestLoss:
