@@ -64,7 +64,7 @@ def wrong_ones(rounds):
     for delta in (0.1, 1e-6, 1e-20):
         middle = one.epsilon(delta).value
         for share in (0.3, 0.9, 0.999, 1.02, 1.3):
-            said = one._is_enough(share * middle, delta)
+            said = one.is_enough(share * middle, delta)
             right += said
             if said and one.delta(share * middle).lower > delta:
                 wrong.append((delta, share))

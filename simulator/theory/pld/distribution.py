@@ -115,12 +115,6 @@ class PLD:
             return 1.0
         return self._query.at_most(epsilon)
 
-    def _is_enough(self, epsilon: float, delta: float) -> bool:
-        """Whether it is certain, sooner than by an answer, that delta(epsilon) is at most delta."""
-        if epsilon >= self.laws.support[1]:
-            return self._delta(epsilon).upper <= delta
-        return isinstance(self._query, LinesQuery) and self._query.is_enough(epsilon, delta)
-
     def _delta(self, epsilon: float) -> Bracket:
         if epsilon < 0:  # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0)
             dual, factor = self._exchanged._delta(-epsilon), math.exp(epsilon)
@@ -155,6 +149,23 @@ class PLD:
             return False
         one_round = [(OneRound(law, laws.loss_error).at_most(0.0), n) for law, n in laws.items]
         return sum(upper * count for upper, count in one_round) <= delta * (1 - 1e-13)
+
+    def is_enough(self, epsilon: float, delta: float) -> bool:
+        """Whether delta(epsilon) is certainly at most ``delta``, found sooner than by an answer.
+
+        It is False where that is not certain from a bound and one coarse integral. Raises
+        NotApplicable as :meth:`delta`.
+
+        >>> from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw
+        >>> pld = PLD.from_law(PoissonSubsampledLaw(GaussianLaw(1.0), 0.01)).self_compose(1000)
+        >>> print(pld.epsilon(1e-6))
+        between 1.5890887 and 1.5890888
+        >>> pld.is_enough(1.6, 1e-6), pld.is_enough(1.5, 1e-6)
+        (True, False)
+        """
+        if not 0.0 <= epsilon < self.laws.support[1]:
+            return self.delta(epsilon).upper <= delta
+        return isinstance(self._query, LinesQuery) and self._query.is_enough(epsilon, delta)
 
     def to_json(self) -> str:
         """One line of JSON: the law of every round and how often it is used, floats exact.
@@ -212,7 +223,7 @@ def largest_epsilon(plds: Iterable[PLD], delta: float) -> Bracket:
     found: list[Bracket] = []
     for pld in sorted(plds, key=lambda pld: -pld.laws.support[1]):
         least = max((bracket.lower for bracket in found), default=0.0)
-        if not (least > 0.0 and pld._is_enough(least, delta)):
+        if not (least > 0.0 and pld.is_enough(least, delta)):
             found.append(pld.epsilon(delta))
     return Bracket.largest(found)
 

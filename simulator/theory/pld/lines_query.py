@@ -29,7 +29,7 @@ from simulator.theory.pld.smoothed_tail import SmoothedTail, log_chernoff_consta
 from simulator.theory.pld.tail import TINY
 from simulator.theory.pld.tail_inverse import invert, lower_end, upper_end
 
-_THETAS = np.logspace(-6, 12, 271)
+_THETAS = np.logspace(-6, 12, 109)
 _ATTEMPTS = 10
 _RUNG = 2.5 * math.log(10.0)
 """Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
