@@ -19,13 +19,10 @@ from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosed_query import EnclosedQuery
 from simulator.theory.pld.lines_query import LinesQuery
-from simulator.theory.pld.tail import OneRound
 from simulator.theory.stored import JsonNode, members_of, written
 
 _ON_LINES, _MANY_ATOMS = 1e-7, 256
 """The least tolerance, and the number of losses, from which finite laws are composed on lines."""
-_FEW_LAWS = 16
-"""Most laws whose total variations are summed first."""
 _ON_A_GRID, _MANY_ON_A_GRID, _MANY_LAWS = 1e-6, 1e-4, 32
 """Tolerances of compositions on lines, the second for more distinct laws than the number."""
 
@@ -144,11 +141,7 @@ class PLD:
 
         Then epsilon is 0; for sampled records the search for it may be long.
         """
-        laws = self.laws
-        if len(laws.items) > _FEW_LAWS:
-            return False
-        one_round = [(OneRound(law, laws.loss_error).at_most(0.0), n) for law, n in laws.items]
-        return sum(upper * count for upper, count in one_round) <= delta * (1 - 1e-13)
+        return self.laws.total_variation <= delta * (1 - 1e-13)
 
     def is_enough(self, epsilon: float, delta: float) -> bool:
         """Whether delta(epsilon) is certainly at most ``delta``, found sooner than by an answer.
