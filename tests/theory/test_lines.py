@@ -62,7 +62,7 @@ def test_few_rounds_are_their_convolution(law, rounds):
 def test_thirty_rounds_are_what_is_simulated(law):
     # The mean of values in [0, 1] is off by more than the margin with probability 1e-9 at most
     # (Hoeffding).
-    rounds, trials, epsilon = 30, 200_000, 0.2
+    rounds, trials, epsilon = 30, 120_000, 0.2
     generator = np.random.default_rng(13)
     x = generator.normal(0, (1 / law.base.mu), (trials, rounds))
     if law.exchanged:
