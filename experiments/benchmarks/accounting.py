@@ -27,6 +27,7 @@ from simulator.theory import (
 )
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.discrete import discrete_gaussian
+from simulator.theory.pld.distribution import largest_epsilon
 
 DELTA = 1e-6
 GRID = 1e-4
@@ -58,11 +59,10 @@ class Question:
     def ours(self, tolerance: float) -> Bracket:
         """Our bracket of epsilon."""
         laws = [(_LAWS[self.mechanism](value), count) for value, count in self.rounds]
-        found = [PLD.of(laws, tolerance).epsilon(DELTA)]
+        composed = [PLD.of(laws, tolerance)]
         if self.sampled:
-            turned = [(law.reversed(), count) for law, count in laws]
-            found.append(PLD.of(turned, tolerance).epsilon(DELTA))
-        return max(found, key=lambda bracket: bracket.upper)
+            composed.append(PLD.of([(law.reversed(), n) for law, n in laws], tolerance))
+        return largest_epsilon(composed, DELTA)
 
     def words(self, tolerance: float) -> list[str]:
         """The same as a command."""

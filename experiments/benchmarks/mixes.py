@@ -17,6 +17,7 @@ from typing import Any
 
 from experiments.benchmarks.measure import Line, alternately, program_seconds, seconds
 from simulator.theory import PLD, Bracket, events
+from simulator.theory.pld.distribution import largest_epsilon
 
 DELTA, GRID = 1e-6, 1e-4
 LEAST, TIGHT = 1e-10, 1e-6
@@ -127,7 +128,7 @@ def _epsilon(parts: tuple[Part, ...], tolerance: float) -> Bracket:
     """Our bracket of the worse direction, composed anew."""
     laws = account(parts).laws
     turned = [(law.reversed(), count) for law, count in laws]
-    return Bracket.largest(PLD.of(each, tolerance).epsilon(DELTA) for each in (laws, turned))
+    return largest_epsilon([PLD.of(each, tolerance) for each in (laws, turned)], DELTA)
 
 
 def cold_starts() -> Iterator[Line]:

@@ -234,9 +234,7 @@ def test_a_conversation_breaks_budgets_of_single_sites():
 
 
 def test_a_seed_determines_what_is_found():
-    one, two = (
-        find_adversary(SquaresBudget(0.6), RESPONSES, seconds=50, seed=3) for _ in range(2)
-    )
+    one, two = (find_adversary(SquaresBudget(0.6), RESPONSES, seconds=50, seed=3) for _ in range(2))
     assert one.program.source == two.program.source
 
 

@@ -12,7 +12,7 @@ from simulator.theory.bounds.bounded_range import non_adaptive_delta
 from simulator.theory.bounds.range_recursion import enclosed_curve
 
 
-def scan(width, rounds, epsilon, points=4001):
+def scan(width, rounds, epsilon, points=1201):
     """The best common t on a fine grid, with scipy's binomial."""
     best = 0.0
     for t in np.linspace(0.0, width, points)[1:-1]:

@@ -133,7 +133,7 @@ def without_replacement_delta(base, rate, epsilon):
 @pytest.mark.parametrize("base", [GaussianLaw(MU), LaplaceLaw(EPSILON)])
 def test_sampling_without_replacement_is_two_divergences(base):
     law = SampledWithoutReplacementLaw(base, 0.3)
-    for epsilon in (-0.2, -0.01, 0.0, 0.05, 0.15):
+    for epsilon in (-0.2, 0.05):
         exact = without_replacement_delta(base, 0.3, epsilon)
         assert law.delta(epsilon) == pytest.approx(exact, rel=1e-11)
 
@@ -207,7 +207,7 @@ def test_discrete_noise_is_the_sum_that_defines_it(name):
     law, mass, shift = DISCRETE[name]
     sides = [0.0, 0.2, 0.6 * min(law.support[1], 5.0), 0.99 * min(law.support[1], 8.0)]
     for epsilon in sides:
-        exact = discrete_delta(mass, shift, mpmath.mpf(epsilon), 130)
+        exact = discrete_delta(mass, shift, mpmath.mpf(epsilon), 90)
         assert law.delta(epsilon) == pytest.approx(exact, rel=1e-11, abs=1e-25)
         assert law.reversed().delta(epsilon) == pytest.approx(exact, rel=1e-11, abs=1e-25)
 

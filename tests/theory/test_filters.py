@@ -127,7 +127,7 @@ def test_the_rounds_own_deltas_are_limited():
     assert not WhitehouseFilter(1.0, 1e-5).fresh().admits(ApproxDP(0.01, 1e-9))
 
 
-@pytest.mark.sampled(n=2)
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", PROVED.values(), ids=list(PROVED))
 def test_rules_compile_and_agree_with_python(kind):
     fixed = {SumFilter: 1e-4, RogersFilter: 5e-5}

@@ -74,7 +74,7 @@ def density(epsilon, count):
 def test_its_delta_is_that_of_atoms_and_densities(epsilon):
     # All terms below three of five rounds, added up one by one.
     rough = NearAtoms(epsilon, 5, 3)
-    for place in (-4.2, -0.3, 0.0, 1.7, 3.3, 4.99):
+    for place in (-4.2, 0.0, 3.3):
         target, total = place * epsilon, 0.0
         for kinds in itertools.product("+-0", repeat=5):
             between = kinds.count("0")

@@ -185,9 +185,9 @@ def test_ends_stay_ends_however_coarse_the_lattice():
 
 def test_small_deltas_keep_their_digits():
     menu = sampled_gaussian(1.0, 0.01)
-    epsilon = menu_epsilon(((menu, 20),), 1e-40, work=2e6)
+    epsilon = menu_epsilon(((menu, 20),), 1e-40, work=1e6)
     assert epsilon.width < 1e-3 * epsilon.upper
-    delta = menu_delta(((menu, 20),), epsilon.midpoint, work=2e6)
+    delta = menu_delta(((menu, 20),), epsilon.midpoint, work=1e6)
     assert 0.97e-40 < delta.lower <= delta.upper < 1.03e-40
 
 

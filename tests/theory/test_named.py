@@ -57,6 +57,7 @@ def test_the_forms_of_the_help_are_those_that_are_read():
     assert ", ".join(forms.values()) == FORMS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "program",
     [

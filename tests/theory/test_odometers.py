@@ -14,7 +14,7 @@ from simulator.theory.filters.odometers import MixtureOdometer
 from simulator.theory.filters.rules import mixture_reading, mixture_step
 
 FALSE_ALARM = 1e-9
-DELTA, TRIALS, ROUNDS = 0.05, 4000, 4000
+DELTA, TRIALS, ROUNDS = 0.05, 2000, 2000
 
 
 @pytest.fixture(scope="module")

@@ -169,14 +169,14 @@ def a_line(rounds=300, theta=4.0):
 def test_nothing_beyond_the_line_exceeds_its_bound(omega):
     _, line = a_line()
     bound = line.log_beyond(omega, -30.0)
-    (one, count), points = line.items[0], np.geomspace(omega, 60 * omega, 200)
+    (one, count), points = line.items[0], np.geomspace(omega, 60 * omega, 100)
     nodes = one.nodes(line.theta, points[-1])
     sizes = [abs(complex(nodes.ratios(at, 1.0, 1)[0])) for at in points]
     assert count * math.log(max(sizes)) <= bound <= 0.0
 
 
 def test_some_of_many_laws_bound_them_all():
-    laws = [(subsampled_gaussian(0.8 + 0.002 * i, 0.01, True), 1) for i in range(300)]
+    laws = [(subsampled_gaussian(0.8 + 0.004 * i, 0.01, True), 2) for i in range(150)]
     items = tuple((SampledTransform.of(law), count) for law, count in laws)
     line = SampledLine(items, 3.0)
     bound = line.log_beyond(150.0, -15.0)
@@ -201,13 +201,18 @@ def by_atoms(monkeypatch):
 
 @pytest.mark.parametrize("exchanged", [False, True], ids=["add", "remove"])
 @pytest.mark.parametrize(
-    ("sigma", "rate", "rounds"), [(1.0, 0.01, 1000), (0.8, 0.1, 60), (2.0, 0.3, 200)]
+    ("sigma", "rate", "rounds"),
+    [
+        (1.0, 0.01, 1000),
+        (0.8, 0.1, 60),
+        pytest.param(2.0, 0.3, 200, marks=pytest.mark.nightly),
+    ],
 )
 def test_the_line_lies_in_the_brackets_of_atoms(
     sigma, rate, rounds, exchanged, by_atoms, monkeypatch
 ):
     laws = [(subsampled_gaussian(sigma, rate, exchanged), rounds)]
-    coarse = {delta: by_atoms(laws, delta) for delta in (1e-2, 1e-6, 1e-11)}
+    coarse = {delta: by_atoms(laws, delta) for delta in (1e-2, 1e-11)}
     monkeypatch.setattr(lines_query, "enclosing_tails", None)  # no atoms are used
     for delta, bracket in coarse.items():
         found = PLD.of(laws, 1e-7).epsilon(delta)
@@ -271,7 +276,7 @@ def test_a_curve_takes_a_few_lines_and_any_order_gives_the_same(monkeypatch):
         lambda *arguments: made.append(arguments) or sampled_tail(*arguments),
     )
     laws = CountedLaws.of([(subsampled_gaussian(1.0, 0.01), 1000)])
-    epsilons = [0.2 + 0.02 * i for i in range(60)]
+    epsilons = [0.2 + 0.05 * i for i in range(24)]
     upward, downward = LinesQuery(laws, 1e-5), LinesQuery(laws, 1e-5)
     first = [upward.delta(epsilon) for epsilon in epsilons]
     assert len(made) <= 8

@@ -40,10 +40,10 @@ TABLES = {
 
 
 def worst_part(table, scale=1.0):
-    """The largest exact delta over the blanket's bound, for all databases of others, n <= 6."""
+    """The largest exact delta over the blanket's bound, for all databases of others, n <= 5."""
     worst, law = 0.0, FiniteLaw.from_probabilities(table[0], table[1])
     assert (table >= np.minimum(table[0], table[1]) * (1 - 1e-12)).all()
-    for reports in (1, 2, 4, 6):
+    for reports in (1, 2, 5):
         for epsilon in (0.0, 0.3, 0.7):
             above = bound_with(law, reports, epsilon, scale)
             for others in itertools.combinations_with_replacement(range(len(table)), reports - 1):
@@ -95,7 +95,7 @@ def test_equal_others_are_enclosed(name):
 
 def test_binary_responses_have_the_bound_of_the_clones():
     law = FiniteLaw.from_probabilities(*response(1.0, 2))
-    for reports, delta in ((100, 1e-6), (10_000, 1e-12)):
+    for reports, delta in ((100, 1e-6), (2_000, 1e-12)):
         clones = ClonePair(1.0, reports).epsilon_bracket(delta)
         blanket = ShuffledBlanket(law, reports).epsilon_bracket(delta)
         assert clones.lower <= blanket.upper <= clones.upper * 1.005
@@ -103,8 +103,8 @@ def test_binary_responses_have_the_bound_of_the_clones():
 
 def test_the_ends_of_three_values_meet():
     law = FiniteLaw.from_probabilities(*response(1.0, 3)[:2])
-    below = TernaryResponses(1.0, 10_000).epsilon_bracket(1e-8).lower
-    assert below <= ShuffledBlanket(law, 10_000).epsilon_bracket(1e-8).upper <= below * 1.005
+    below = TernaryResponses(1.0, 3_000).epsilon_bracket(1e-8).lower
+    assert below <= ShuffledBlanket(law, 3_000).epsilon_bracket(1e-8).upper <= below * 1.005
 
 
 @pytest.mark.parametrize(

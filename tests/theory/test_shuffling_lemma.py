@@ -104,7 +104,7 @@ def adaptive_worst(wider, trials, seed):
 
 
 def test_randomizers_that_depend_on_the_past_are_below_the_clones():
-    assert 0.8 < adaptive_worst(1.0, 25, 3) <= 1.0 < adaptive_worst(WIDER, 25, 3)
+    assert 0.8 < adaptive_worst(1.0, 12, 3) <= 1.0 < adaptive_worst(WIDER, 12, 3)
 
 
 def call_gap(growth, ratio, z, hidden):
@@ -171,8 +171,10 @@ def test_blocks_of_reports_enclose_what_all_of_them_give(monkeypatch):
 @pytest.mark.parametrize(
     ("local", "reports", "delta", "most"),
     [
-        (0.1, 10**4, 1e-12, 1.025), (0.2, 100, 1e-6, 1.035), (2.5, 10**4, 1e-6, 1.045),
-        (3.73, 10**4, 1e-6, 1.0135), (math.log(2.0), 10**4, 1e-6, 1.17),
+        (0.2, 100, 1e-6, 1.035), (3.73, 10**4, 1e-6, 1.0135),
+        pytest.param(0.1, 10**4, 1e-12, 1.025, marks=pytest.mark.nightly),
+        pytest.param(2.5, 10**4, 1e-6, 1.045, marks=pytest.mark.nightly),
+        pytest.param(math.log(2.0), 10**4, 1e-6, 1.17, marks=pytest.mark.nightly),
         pytest.param(5.0, 10**8, 1e-12, 1.0045, marks=pytest.mark.nightly),
     ],
 )  # fmt: skip

@@ -70,7 +70,7 @@ def integral(density, ends):
 @pytest.mark.parametrize(
     ("sigma", "rate", "exchanged", "epsilons"),
     [
-        (1.0, 0.01, False, (-1.5, 0.002, 0.01)),
+        (1.0, 0.01, False, (-1.5, 0.01)),
         (1.0, 0.01, True, (-0.005, 0.3, 6.0)),
         (0.6, 0.2, False, (-4.0, 0.1, 0.22)),
         (0.6, 0.2, True, (-0.2, 1.0, 20.0)),

@@ -50,7 +50,7 @@ def exact_of_several(epsilon, steps, selected, at):
 @pytest.mark.parametrize(("steps", "selected"), [(3, 2), (5, 2), (6, 3), (5, 4)])
 def test_several_of_the_steps_have_an_upper_end(steps, selected):
     event = random_allocation(events.randomized_response(0.8), steps, selected)
-    for at in (0.1, 0.5, 1.0):
+    for at in (0.1, 1.0):
         exact = exact_of_several(0.8, steps, selected, at)
         found = Account(event).delta(at)
         assert exact <= found.upper < 1.6 * exact + 0.02

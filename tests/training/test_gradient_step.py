@@ -114,7 +114,7 @@ def test_losses_follow_the_law(alice, mu):
     noise = np.random.default_rng(11)
     for first, second, expected in ((OTHERS, more, law), (more, OTHERS, law.reversed())):
         pair = STEP.pair(first, second)
-        losses = np.array([pair.loss(pair.sample(0, noise)) for _ in range(4000)])
+        losses = np.array([pair.loss(pair.sample(0, noise)) for _ in range(2500)])
         for threshold in (-0.6, -0.2, 0.0, 0.1, 0.25):
             share = float(expected.sf(threshold))
             above = int((losses > threshold).sum())
@@ -146,10 +146,10 @@ def test_half_the_noise_is_caught_and_the_whole_is_not():
         mechanism = kind(STEP.query, 0.8, 0.3)
         challenge = Challenge(OTHERS, OTHERS.add(ALICE), mechanism)
         if not caught:
-            assert require_declared([challenge], ADD_REMOVE, 5, draws=4096).mechanisms == 1
+            assert require_declared([challenge], ADD_REMOVE, 5, draws=2048).mechanisms == 1
             continue
         with pytest.raises(FalseLikelihood, match="HalfTheNoise"):
-            require_declared([challenge], ADD_REMOVE, 5, draws=4096)
+            require_declared([challenge], ADD_REMOVE, 5, draws=2048)
 
 
 def test_its_promise_is_that_of_the_family_under_add_remove_alone():

@@ -77,7 +77,7 @@ def test_play_of_one_of_two_steps_holds_the_quadrature():
         def play(coins):
             yield Database(["x"]), Database(["x", "alice"]), epoch
 
-        return simulate(play, GaussianDP(2.0), 1, 1500, seed=5, jobs=1, progress=False)
+        return simulate(play, GaussianDP(2.0), 1, 900, seed=5, jobs=1, progress=False)
 
     assert missed(adversary(RandomAllocation(COUNT, 2))) == []
     louder = RandomAllocation(Gaussian(EVERYONE, 0.6), 2)

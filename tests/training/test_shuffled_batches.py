@@ -73,7 +73,7 @@ def test_others_of_the_opposite_gradient_are_the_worst():
     """Of gradient -c, for c from 0 to 1, at two noise multipliers."""
     for sigma in (1.0, 2.0):
         ends = []
-        for c in (0.0, 0.25, 0.5, 0.75, 1.0):
+        for c in (0.0, 0.5, 1.0):
             composed = compose_laws([(shuffled_batches(sigma, 100, c, 1.0 + c), 10)], 1e-4)
             ends.append(max(one.epsilon(1e-5).lower for one in (composed, composed.reversed())))
         assert ends == sorted(ends)

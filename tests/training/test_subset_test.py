@@ -9,6 +9,7 @@ from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.training import estimate_allocation, random_allocation, random_subset
 from simulator.training.laws import subset_test
 from simulator.training.laws.subset_test import SubsetTest
+from tests.helpers.allocated_steps import two_steps
 
 
 def test_all_steps_are_one_gaussian(monkeypatch):
@@ -19,6 +20,18 @@ def test_all_steps_are_one_gaussian(monkeypatch):
         exact = gaussian_delta(1.0, epsilon)
         assert 0.95 * exact < test.delta(epsilon) <= exact
     assert gaussian_delta(1.0, test.epsilon(1e-6)) >= 1e-6
+    subset_test._tails.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("sigma", "epsilon"), [(1.0, 1.5), pytest.param(0.6, 4.0, marks=pytest.mark.nightly)]
+)
+def test_one_of_two_steps_is_below_its_quadrature_and_near_it(monkeypatch, sigma, epsilon):
+    monkeypatch.setattr(subset_test, "_POINTS", 1 << 18)
+    exact = two_steps(sigma, epsilon)[0]
+    assert 0.95 * exact < SubsetTest(sigma, steps=2, selected=1).delta(epsilon) <= exact
+    monkeypatch.setattr(subset_test, "_SHARES", (1.0,))  # each step for itself
+    assert SubsetTest(sigma, steps=2, selected=1).delta(epsilon) < 0.95 * exact
     subset_test._tails.cache_clear()
 
 
@@ -47,8 +60,8 @@ def test_rounding_the_other_way_is_found(monkeypatch):
     subset_test._tails.cache_clear()
     honest = subset_test._masses
 
-    def swapped(*args, mean, moved):
-        found = honest(*args, mean=mean, moved=moved)
+    def swapped(*args, moved, **rest):
+        found = honest(*args, moved=moved, **rest)
         return found[1:] if moved < 0.0 else np.append([0.0], found)
 
     monkeypatch.setattr(subset_test, "_masses", swapped)

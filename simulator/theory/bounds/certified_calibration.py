@@ -340,11 +340,14 @@ class _Search:
         """Ends of epsilon in one direction, narrow enough to show their side and distance.
 
         They stay wider where a finer tolerance does not narrow them, which ``idle`` remembers for
-        other candidates, or where they are below a lower end ``seen`` in the other direction.
+        other candidates, or where they are below a lower end ``seen`` in the other direction: then
+        ``seen`` is the upper end where that is found sooner.
         """
         found = Bracket(0.0, math.inf)
         if exchanged:
             laws = [(law.reversed(), count) for law, count in laws]
+        if seen > 0.0 and compose_laws(laws, _COARSE).is_enough(seen, self.delta):
+            return Bracket(0.0, seen)
         for tolerance in tolerances:
             if (exchanged, tolerance) in self.idle:
                 continue

@@ -13,7 +13,7 @@ from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.parameters import count, delta_of_question
-from simulator.theory.pld.distribution import compose_laws
+from simulator.theory.pld.distribution import compose_laws, largest_epsilon
 
 Rounds = Composition | Iterable[tuple[Guarantee | PrivacyLossLaw, int]]
 """The rounds of a composition: guarantees or laws of one round's privacy loss, with their
@@ -98,7 +98,7 @@ def _of_laws(rounds: list[tuple[PrivacyLossLaw, int]], delta: float) -> Bracket:
     if delta == 0.0:
         return _largest_loss(rounds)
     composed = compose_laws(rounds, TOLERANCE)
-    return Bracket.largest((composed.epsilon(delta), composed.reversed().epsilon(delta)))
+    return largest_epsilon((composed, composed.reversed()), delta)
 
 
 def _largest_loss(rounds: list[tuple[PrivacyLossLaw, int]]) -> Bracket:

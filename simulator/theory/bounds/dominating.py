@@ -19,7 +19,13 @@ from simulator.theory.guarantees.dominated import DominatedFamily
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.subsampled import SubsampledGaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
+from simulator.theory.pld.distribution import (
+    PLD,
+    compose_laws,
+    grid_tolerance,
+    largest_delta,
+    largest_epsilon,
+)
 
 _SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
 _NEAR = 1e-6  # relative distance of ends that no recursion narrows
@@ -46,17 +52,16 @@ class DominatingPairs(Bound):
         if math.isinf(epsilon):
             lost = max(one.laws.infinite_mass for one in self._composed(core))
             return Bracket.stated(self.kind, lost, (lost, lost), ceiling=1.0)
-        return self._answer([largest_delta(self._composed(core), epsilon)], ceiling=1.0)
+        return self._answer(largest_delta(self._composed(core), epsilon), ceiling=1.0)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
-        found = [one.epsilon(delta) for one in self._composed(core)]
-        if any(math.isinf(bracket.upper) for bracket in found):
+        found = largest_epsilon(self._composed(core), delta)
+        if math.isinf(found.upper):
             raise NotApplicable(f"{self.name}: no finite epsilon is certified at delta {delta!r}")
         return self._answer(found, ceiling=math.inf)
 
-    def _answer(self, found: list[Bracket], ceiling: float) -> Bracket:
-        """The bracket of the largest, stated as this bound's kind."""
-        largest = Bracket.largest(found)
+    def _answer(self, largest: Bracket, ceiling: float) -> Bracket:
+        """The bracket, stated as this bound's kind."""
         value = largest.lower if self.kind == "lower" else largest.upper
         return Bracket.stated(self.kind, value, largest, ceiling=ceiling)
 
@@ -152,7 +157,7 @@ class AnyDirection(Bound):
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         return self._enclosed(
             core,
-            Bracket.largest(one.epsilon(delta) for one in OneDirection()._composed(core)),
+            largest_epsilon(OneDirection()._composed(core), delta),
             lambda bound: bound._epsilon_answer(core, delta),
             lambda: menu_epsilon(self._stages(core), delta),
         )

@@ -45,7 +45,13 @@ from simulator.theory.events.units import ADD_REMOVE, Neighbours, Unit
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
+from simulator.theory.pld.distribution import (
+    PLD,
+    compose_laws,
+    grid_tolerance,
+    largest_delta,
+    largest_epsilon,
+)
 from simulator.theory.stored import members_of, written
 
 LARGEST_PARAMETER = 1e4
@@ -205,7 +211,7 @@ class Account:
                 return self._tightest(tolerance, delta=delta)
             if delta == 0.0:
                 return self._truth(EpsilonAt(0.0), tolerance).answer
-            found = Bracket.largest(pld.epsilon(delta) for pld in composed())
+            found = largest_epsilon(composed(), delta)
             if found.lower == 0.0 and math.isinf(found.upper):
                 raise no_finite_epsilon(self.laws, delta)
             return found

@@ -18,11 +18,14 @@ from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.laplace_batch import LaplaceBatch
+from simulator.theory.pld.tail import OneRound
 
 REPRESENTATIVES, _LEAST_REPRESENTATIVES, _MOST_POINTS = 64, 32, 1 << 14
 """Most laws that stand for all; fewer where they have more points together."""
 _LOOKED_AT = 32
 """Most laws that the estimate of work counts."""
+_FEW_LAWS = 16
+"""Most laws whose total variations are added up."""
 _ROUNDING = 1e-12
 
 
@@ -41,6 +44,8 @@ class CountedLaws:
                 raise InvalidInput(f"a count of rounds must be an integer >= 0, got {count!r}")
             if count:
                 counts[law] = counts.get(law, 0) + int(count)
+        if len(counts) < 2:  # the key of a law may be dear
+            return cls(tuple(counts.items()))
         order = sorted(counts.items(), key=lambda item: (type(item[0]).__name__, *_key(item[0])))
         return cls(tuple(order))
 
@@ -68,6 +73,14 @@ class CountedLaws:
     def spread(self) -> float:
         """Root of sum count * size^2, a law's size being its largest loss, or its deviation."""
         return float(np.hypot.reduce([np.sqrt(n) * _size(law) for law, n in self.items]))
+
+    @cached_property
+    def total_variation(self) -> float:
+        """An upper bound on every delta(epsilon >= 0): the rounds' total variations, 1 for many."""
+        if len(self.items) > _FEW_LAWS:
+            return 1.0
+        error = self.loss_error
+        return min(math.fsum(OneRound(law, error).at_most(0.0) * n for law, n in self.items), 1.0)
 
     @property
     def loss_error(self) -> float:

@@ -19,13 +19,10 @@ from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosed_query import EnclosedQuery
 from simulator.theory.pld.lines_query import LinesQuery
-from simulator.theory.pld.tail import OneRound
 from simulator.theory.stored import JsonNode, members_of, written
 
 _ON_LINES, _MANY_ATOMS = 1e-7, 256
 """The least tolerance, and the number of losses, from which finite laws are composed on lines."""
-_FEW_LAWS = 16
-"""Most laws whose total variations are summed first."""
 _ON_A_GRID, _MANY_ON_A_GRID, _MANY_LAWS = 1e-6, 1e-4, 32
 """Tolerances of compositions on lines, the second for more distinct laws than the number."""
 
@@ -144,11 +141,24 @@ class PLD:
 
         Then epsilon is 0; for sampled records the search for it may be long.
         """
-        laws = self.laws
-        if len(laws.items) > _FEW_LAWS:
-            return False
-        one_round = [(OneRound(law, laws.loss_error).at(0.0).upper, n) for law, n in laws.items]
-        return sum(upper * count for upper, count in one_round) <= delta * (1 - 1e-13)
+        return self.laws.total_variation <= delta * (1 - 1e-13)
+
+    def is_enough(self, epsilon: float, delta: float) -> bool:
+        """Whether delta(epsilon) is certainly at most ``delta``, found sooner than by an answer.
+
+        It is False where that is not certain from a bound and one coarse integral. Raises
+        NotApplicable as :meth:`delta`.
+
+        >>> from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw
+        >>> pld = PLD.from_law(PoissonSubsampledLaw(GaussianLaw(1.0), 0.01)).self_compose(1000)
+        >>> print(pld.epsilon(1e-6))
+        between 1.5890887 and 1.5890888
+        >>> pld.is_enough(1.6, 1e-6), pld.is_enough(1.5, 1e-6)
+        (True, False)
+        """
+        if not 0.0 <= epsilon < self.laws.support[1]:
+            return self.delta(epsilon).upper <= delta
+        return isinstance(self._query, LinesQuery) and self._query.is_enough(epsilon, delta)
 
     def to_json(self) -> str:
         """One line of JSON: the law of every round and how often it is used, floats exact.
@@ -195,6 +205,19 @@ def largest_delta(plds: Iterable[PLD], epsilon: float) -> Bracket:
     for at_most, pld in bounds:
         if not found or at_most > max(bracket.lower for bracket in found):
             found.append(pld.delta(epsilon))
+    return Bracket.largest(found)
+
+
+def largest_epsilon(plds: Iterable[PLD], delta: float) -> Bracket:
+    """Bracket of the largest epsilon(delta) of several distributions, such as both directions.
+
+    That of the largest losses is first; one for which its lower end is enough is not composed.
+    """
+    found: list[Bracket] = []
+    for pld in sorted(plds, key=lambda pld: -pld.laws.support[1]):
+        least = max((bracket.lower for bracket in found), default=0.0)
+        if not (least > 0.0 and pld.is_enough(least, delta)):
+            found.append(pld.epsilon(delta))
     return Bracket.largest(found)
 
 

@@ -19,17 +19,19 @@ import numpy as np
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.sampled_transform import SampledTransform
+from simulator.theory.pld.anchors import Aim, Anchor, Goal
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.enclosing_lines import Plan, SummedTail, enclosing_tails
+from simulator.theory.pld.enclosing_lines import bounded_tails, enclosing_tails
 from simulator.theory.pld.few_points import few_points
+from simulator.theory.pld.jump_terms import Plan
 from simulator.theory.pld.largest_loss import LargestLoss
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.sampled_line import sampled_tail
-from simulator.theory.pld.smoothed_tail import SmoothedTail, log_chernoff_constant
+from simulator.theory.pld.smoothed_tail import log_chernoff_constant
 from simulator.theory.pld.tail import TINY
 from simulator.theory.pld.tail_inverse import invert, lower_end, upper_end
 
-_THETAS = np.logspace(-6, 12, 271)
+_THETAS = np.logspace(-6, 12, 109)
 _ATTEMPTS = 10
 _RUNG = 2.5 * math.log(10.0)
 """Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
@@ -38,6 +40,10 @@ _FINEST = 4e-9
 """Relative width of a sampled line's bracket below which no other line is finer."""
 _NARROW = 1e-4
 """Relative width that is enough where an anchor could be no finer."""
+_SHARE_OF_SEARCH = 0.02
+"""Share of the tolerance that each end's search may leave."""
+_UNRESOLVED = 3e-5
+"""An epsilon below this share of the largest loss takes too long a line, if others are small."""
 _LARGEST = 0.1
 """Largest relative width of delta that is aimed at."""
 _TWO_HEAPS, _MOST_JUMPING = 14.0, 8
@@ -51,41 +57,6 @@ _KEPT = 1 << 22
 _LOG_LEAST, _LOG_FAR, _LOG_HALF = math.log(1e-300), math.log(1e-270), math.log(0.5)
 _TAILS_DROPPED, _TURNS = 12.0, 12
 """Below ln delta by so much, tails that are left out are no longer missed."""
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """Tails below and above delta; brackets are narrow around ``centre``.
-
-    ``is_finest`` where more work, or less rounding, would be needed for narrower ones.
-    """
-
-    below: SummedTail | SmoothedTail
-    above: SummedTail | SmoothedTail
-    centre: float
-    is_finest: bool = False
-
-    @property
-    def is_line(self) -> bool:
-        """Whether both tails are that of one line without smoothing."""
-        return self.below is self.above
-
-    def delta(self, epsilon: float) -> Bracket:
-        """Return a certified bracket of delta at any epsilon."""
-        low, high = self.below.at(epsilon).lower, self.above.at(epsilon).upper
-        return Bracket(min(low, high), high)
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What is sought: ``of`` is an anchor's bracket, ``width`` the width of delta that serves it.
-
-    ``width`` is relative, for an epsilon with its decay rate and spread.
-    """
-
-    of: Callable[[Anchor], Bracket]
-    width: Callable[[float, float, float], float]
-    is_epsilon: bool
 
 
 @dataclass(frozen=True)
@@ -111,15 +82,45 @@ class LinesQuery:
         except NotApplicable:
             return self._largest_loss.delta(epsilon).meet(Bracket(0.0, self.at_most(epsilon)))
         found = anchor.delta(epsilon)
-        if self._is_narrow(found, anchor):
-            return found
-        goal = Goal(lambda one: one.delta(epsilon), lambda *_: self.tolerance, False)
-        return found.meet(self._narrowed(goal, log_delta, epsilon)[0])
+        if not self._is_narrow(found, anchor):
+            goal = Goal(lambda one: one.delta(epsilon), lambda *_: self.tolerance, False)
+            found = found.meet(self._narrowed(goal, log_delta, epsilon)[0])
+        most = self.parts.total_variation
+        return found if found.upper <= most else Bracket(min(found.lower, most), most)
 
     def at_most(self, epsilon: float) -> float:
         """An upper end of delta(epsilon) without a composition: Chernoff's bound."""
-        lost = self.parts.infinite_mass
-        return min(lost * (1 + 1e-14) + self._finite_at_most(epsilon), 1.0)
+        finite = self._finite_at_most(epsilon)
+        if finite < 1.0:
+            return min(self.parts.infinite_mass * (1 + 1e-14) + finite, 1.0)
+        return self._bound(
+            Plan.of(self.parts, self._saddles.log_value_at(epsilon), _LARGEST), epsilon
+        )
+
+    def is_enough(self, epsilon: float, delta: float) -> bool:
+        """Whether delta(epsilon) is certainly at most ``delta``: by a bound, or one coarse line.
+
+        Where it is not, or hardly, the result is False.
+        """
+        log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
+        if self._is_sampled:
+            saddles = self._refined(lambda table: epsilon)
+            if saddles.log_bound_at(epsilon) < log_delta and self.at_most(epsilon) <= delta:
+                return True
+            anchor = self._sampled(log_delta, epsilon, _LARGEST / self.tolerance)
+            if anchor is not None:
+                return anchor.delta(epsilon).upper <= delta
+        plan = Plan.of(self.parts, log_delta, _LARGEST)
+        saddles = plan.terms[0].saddles(epsilon)
+        if saddles.log_value_at(epsilon) >= log_delta:
+            return False
+        if saddles.log_bound_at(epsilon) < log_delta and self._bound(plan, epsilon) <= delta:
+            return True
+        tails = enclosing_tails(plan, epsilon, log_delta, _LARGEST, only_above=True)
+        return tails is not None and tails[1].at(epsilon).upper <= delta
+
+    def _bound(self, plan: Plan, epsilon: float) -> float:
+        return bounded_tails(plan, epsilon).at(epsilon).upper
 
     def _finite_at_most(self, epsilon: float) -> float:
         """At least E0[(1 - exp(epsilon - L))_+] over the finite losses.
@@ -161,10 +162,12 @@ class LinesQuery:
         def of(anchor: Anchor) -> Bracket:
             if anchor.is_line:  # no loss is infinite
                 return invert(anchor.above, delta, anchor.centre, 0.0, top)
-            high = upper_end(anchor.above, delta, anchor.centre, 0.0, top)
+            room = _SHARE_OF_SEARCH * self.tolerance * anchor.centre
+            high = upper_end(anchor.above, delta, anchor.centre, 0.0, top, room=room)
             if high >= top and delta < lost * (1 + 1e-13):
                 high = math.inf
-            low = lower_end(anchor.below, delta, min(high, 2 * anchor.centre + 1), 0.0, top)
+            start = min(high, 2 * anchor.centre + 1)
+            low = lower_end(anchor.below, delta, start, 0.0, top, room=room)
             return Bracket(min(low, high), high)
 
         def width(epsilon: float, theta: float, spread: float) -> float:
@@ -173,8 +176,12 @@ class LinesQuery:
         return Goal(of, width, True)
 
     def _anchor(self, kind: Literal["delta", "epsilon"], log_delta: float) -> Anchor:
-        """The anchor of the nearest rung; it is kept, with the last ones that memory holds."""
+        """The anchor of the nearest rung; it is kept, with the last ones that memory holds.
+
+        At a rung above every delta, epsilon would be 0.
+        """
         kept, rung = self._anchors, round(log_delta / _RUNG)
+        rung = min(rung, math.floor(self._log_most / _RUNG))
         if (kind, rung) not in kept:
             log_delta = min(rung * _RUNG, _LOG_HALF)
             delta = min(math.exp(log_delta) + self.parts.infinite_mass, 1.0)
@@ -205,7 +212,7 @@ class LinesQuery:
             guess = estimate if low < estimate < high else (low + high) / 2
             if high - low < _TAILS_DROPPED:
                 break
-        return min(max(estimate, _LOG_LEAST), _LOG_HALF)
+        return min(max(min(estimate, self._log_most), _LOG_LEAST), _LOG_HALF)
 
     def _plan(
         self, log_delta: float, width: float, epsilon: float | None, known: Plan | None = None
@@ -247,6 +254,37 @@ class LinesQuery:
         plan = self._plan(log_delta - (1 - share) * _RUNG, width, epsilon, rough)
         if sought and plan is not rough:
             centre = plan.epsilon_at(log_delta, top)
+        found, last = Bracket(0.0, math.inf), None
+        unresolved = 0.0 < centre < _UNRESOLVED * rough.largest
+        for among_small in (unresolved, not unresolved):
+            if among_small:
+                begin = self._among_small(log_delta, width, max(centre, 1e-300))
+                if len(begin.terms) == 1:
+                    continue
+            else:
+                begin = plan
+            aim = Aim(centre, log_delta, width, share * self.tolerance, sought)
+            replanned = self._among_small if among_small else self._plan
+            more, finer = self._approached(goal, begin, aim, replanned)
+            last = finer if finer is not None and more.width < found.width else last
+            found = found.meet(more)
+            if last is not None and not (last.is_finest and found.width > _NARROW * found.upper):
+                break
+            log_delta = min(log_delta, math.log(max(found.upper, 1e-300)))
+        if last is None:
+            raise NotApplicable(
+                "the total privacy loss is spread over too wide a range to be composed numerically"
+            )
+        return found, last
+
+    def _among_small(self, log_delta: float, width: float, epsilon: float | None) -> Plan:
+        return Plan.of(self.parts, log_delta, width, among_small=epsilon)
+
+    def _approached(
+        self, goal: Goal, plan: Plan, aim: Aim, replanned: Callable[[float, float, float], Plan]
+    ) -> tuple[Bracket, Anchor | None]:
+        """The same for a plan, made anew where delta is smaller; None if all is too much work."""
+        centre, log_delta, width = aim.centre, aim.log_delta, aim.width
         found, last, finest, moved = Bracket(0.0, math.inf), None, 0.0, False
         reached = math.inf
         for _ in range(_ATTEMPTS):
@@ -261,35 +299,28 @@ class LinesQuery:
             last = Anchor(*tails, centre)
             now, before = goal.of(last), found.width
             found = now.meet(found)
-            wanted = share * self.tolerance * found.upper
+            wanted = aim.tolerance * found.upper
             if found.width <= wanted or finest:
                 last = replace(last, is_finest=finest > 0.0)
                 break
-            if sought and abs(self._inside(now) - centre) > min(tails[0].reach, 0.1 * centre):
-                centre, moved = self._inside(now), True
+            inside = now.midpoint if math.isfinite(now.upper) else 2 * now.lower + 1.0
+            if aim.sought and abs(inside - centre) > min(tails[0].reach, 0.1 * centre):
+                centre, moved = inside, True
                 continue
-            if not sought and found.upper < math.exp(log_delta - 2.0):
+            if not aim.sought and found.upper < math.exp(log_delta - 2.0):
                 log_delta = math.log(max(found.upper, 1e-300))
-                plan = self._plan(log_delta, width, epsilon)
+                plan = replanned(log_delta, width, centre)
                 continue
             if found.width > 0.8 * before and not moved:
                 last = replace(last, is_finest=True)
                 break
             width *= min(max(0.7 * wanted / found.width, 1 / 16), 0.5)
             moved = False
-        if last is None:
-            raise NotApplicable(
-                "the total privacy loss is spread over too wide a range to be composed numerically"
-            )
         return found, last
-
-    def _inside(self, found: Bracket) -> float:
-        """The next centre."""
-        return found.midpoint if math.isfinite(found.upper) else 2 * found.lower + 1.0
 
     def _sampled(self, log_delta: float, epsilon: float | None, share: float) -> Anchor | None:
         """The line of sampled Gaussians without smoothing, whose transform their own laws have."""
-        if any(SampledTransform.of(law) is None for law, _ in self.parts.items):
+        if not self._is_sampled:
             return None
 
         def sought(table: Saddles) -> float:
@@ -300,15 +331,17 @@ class LinesQuery:
         line = sampled_tail(self.parts, centre, saddles, share * self.tolerance)
         return None if line is None else Anchor(line, line, centre)
 
+    @cached_property
+    def _is_sampled(self) -> bool:
+        return all(SampledTransform.of(law) is not None for law, _ in self.parts.items)
+
     def _refined(self, sought: Callable[[Saddles], float]) -> Saddles:
         """The table of the laws' own ``log_mgf``, fine around an epsilon."""
-        saddles = self._saddles
-        for _ in range(2):
-            at = int(np.searchsorted(saddles.theta, saddles.theta_at(sought(saddles))))
-            low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
-            thetas = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
-            saddles = Saddles.of(self._few, thetas=thetas)
-        return saddles
+        return self._saddles.finer(self._few, sought(self._saddles))
+
+    @cached_property
+    def _log_most(self) -> float:
+        return math.log(max(self.parts.total_variation, 1e-300))
 
     @cached_property
     def _largest_loss(self) -> LargestLoss:

@@ -8,6 +8,7 @@ any theta gives a correct bracket.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from simulator.theory.pld.counted_laws import CountedLaws
 
 _POSITIVE = np.logspace(-9, 18, 811)
 """The thetas that are tabulated for delta, ascending."""
+_FINE = 61
+"""Points of a finer table."""
 _NEAR = np.logspace(-9, -1, 120)
 _OVERLAP = np.sort(np.r_[-_NEAR, -np.linspace(0.11, 0.89, 40), -1 + _NEAR])
 """Those for 1 - delta, in (-1, 0), dense near both ends."""
@@ -58,6 +61,12 @@ class Saddles:
         log_value = log_value - np.log(2 * np.pi * curvature) / 2
         return cls(theta, epsilon, log_value, np.sqrt(curvature))
 
+    def finer(self, parts: CountedLaws, epsilon: float) -> Saddles:
+        """A table for the same composition that is fine around this epsilon."""
+        at = int(np.searchsorted(self.theta, self.theta_at(epsilon)))
+        low, high = max(at - 2, 0), min(at + 1, self.theta.size - 1)
+        return Saddles.of(parts, thetas=np.geomspace(self.theta[low], self.theta[high], _FINE))
+
     def theta_at(self, epsilon: float) -> float:
         """The saddle point for this epsilon."""
         return float(np.interp(epsilon, self.epsilon, self.theta))
@@ -65,6 +74,15 @@ class Saddles:
     def log_value_at(self, epsilon: float) -> float:
         """Logarithm of the saddle-point estimate of delta(epsilon) (or of 1 - delta)."""
         return float(np.interp(epsilon, self.epsilon, self.log_value))
+
+    def log_bound_at(self, epsilon: float) -> float:
+        """About the logarithm of Chernoff's bound on delta, for theta > 0.
+
+        The bound has theta^theta/(1 + theta)^(1 + theta) in place of the integral's factors.
+        """
+        theta, spread = self.theta_at(epsilon), self.spread_at(epsilon)
+        factors = (1 + theta) * math.log(theta) - theta * math.log1p(theta)
+        return self.log_value_at(epsilon) + factors + math.log(2 * math.pi) / 2 + math.log(spread)
 
     def spread_at(self, epsilon: float) -> float:
         """Standard deviation of the tilted loss there."""

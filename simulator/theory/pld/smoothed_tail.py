@@ -90,7 +90,7 @@ def choose_window(
     folded: float = _ALIAS,
 ) -> Window:
     """The shortest period whose folded mass is about ``folded`` of exp(log_value), an estimate."""
-    reach = np.logspace(-8, 3, 221) * max(theta, 1.0)
+    reach = np.logspace(-8, 3, 111) * max(theta, 1.0)
     # delta takes Chernoff exponents >= 0, 1 - delta those in [-1, 0].
     least, most = (0.0, np.inf) if theta > 0 else (-1.0, 0.0)
     above = np.minimum(theta + reach, most)

@@ -59,9 +59,17 @@ class OneRound:
     def at(self, epsilon: float) -> SlopedBracket:
         """Bracket of the law's own delta."""
         # In a far tail delta changes by more than its own rounding within an ulp of epsilon.
-        shift = 1e-15 * abs(epsilon) + self.slack
-        relative = 1e-12 + 2 * self.slack
+        shift, relative = self._margins(epsilon)
         lower = self.law.delta(epsilon + shift) * (1 - relative)
-        upper = self.law.delta(epsilon - shift) * (1 + relative) + TINY
+        upper = self.at_most(epsilon)
         slope = -math.exp(min(epsilon, 700.0)) * self.law.sf(epsilon, under=1)
         return SlopedBracket(lower, min(max(upper, lower), 1.0), slope=slope)
+
+    def at_most(self, epsilon: float) -> float:
+        """The upper end alone."""
+        shift, relative = self._margins(epsilon)
+        return self.law.delta(epsilon - shift) * (1 + relative) + TINY
+
+    def _margins(self, epsilon: float) -> tuple[float, float]:
+        """Bounds on the error of the law's losses, and on the relative one of its delta."""
+        return 1e-15 * abs(epsilon) + self.slack, 1e-12 + 2 * self.slack

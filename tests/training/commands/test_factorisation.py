@@ -29,7 +29,7 @@ def test_both_directions_are_estimates_below_that_of_a_public_bin(dpcompose):
 def test_a_matrix_in_a_file_is_its_coefficients(dpcompose, tmp_path):
     file = tmp_path / "c.npy"
     np.save(file, toeplitz([1, 0.5, 0, 0, 0, 0], np.zeros(6)))
-    drawn = f"matrix-factorisation:2,3,6,draws=20000,confidence={1 - 1e-6!r}"
+    drawn = f"matrix-factorisation:2,3,6,draws=5000,confidence={1 - 1e-6!r}"
     by_file = rows(dpcompose, f"{drawn},matrix={file}", "--bound", "removal")["removal"]
     by_band = rows(dpcompose, f"{drawn},coefficients=1,0.5", "--bound", "removal")["removal"]
     assert by_file["lower"] <= by_band["upper"]
@@ -66,7 +66,11 @@ def test_bad_input_is_one_line(dpcompose, text, message):
         ),
         (("--bound", "basic"), "no bound 'basic' of matrix-factorisation; there are"),
         (("--rounds", 6), "the rounds are a parameter of matrix-factorisation"),
-        (("--plot", "x.png"), "--plot draws no estimates, as of matrix-factorisation"),
+        pytest.param(
+            ("--plot", "x.png"),
+            "--plot draws no estimates, as of matrix-factorisation",
+            marks=pytest.mark.nightly,
+        ),
         (("laplace:0.1",), "matrix-factorisation is known by draws alone, and stands alone"),
     ],
 )

@@ -23,7 +23,7 @@ MEASURES = {"removal": removal_measure, "addition": addition_measure}
 
 
 def test_two_bins_hold_the_quadrature():
-    for sigma, epsilon in ((1.0, 0.5), (0.7, 1.5), (3.0, 0.1)):
+    for sigma, epsilon in ((0.7, 1.5), (3.0, 0.1)):
         found = estimate_allocation(
             balls_in_bins(sigma, 2, 2), epsilon=epsilon, draws=20_000, confidence=1 - 1e-6
         )
@@ -34,7 +34,8 @@ def test_two_bins_hold_the_quadrature():
 @pytest.mark.parametrize(
     ("sigma", "bins", "rounds", "epsilon"),
     [
-        (1.0, 10, 10, 3.5),
+        (1.0, 5, 5, 3.5),
+        pytest.param(1.0, 10, 10, 3.5, marks=pytest.mark.nightly),
         pytest.param(1.0, 50, 50, 2.0, marks=pytest.mark.nightly),
         pytest.param(3.0, 10, 100, 2.5, marks=pytest.mark.nightly),
         pytest.param(4.5, 10, 10, 0.35, marks=pytest.mark.nightly),
@@ -86,8 +87,8 @@ def plain(sigma, bins, c, draws, seed):
 
 def test_much_loss_has_a_delta_below_one():
     """Large entries of G, where U is nearly that of one Gaussian."""
-    pair = balls_in_bins(2.0, 20, 400, [1.0] + [0.3] * 30)
-    found = estimate_allocation(pair, epsilon=2.0, draws=5000, confidence=1 - 1e-6)
+    pair = balls_in_bins(2.0, 10, 200, [1.0] + [0.3] * 30)
+    found = estimate_allocation(pair, epsilon=2.0, draws=2000, confidence=1 - 1e-6)
     public = gaussian_delta(math.sqrt(float(pair.gram.max())), 2.0)
     for each in (found.removal, found.addition):
         assert 0.9 < each.lower <= public
@@ -218,7 +219,7 @@ def test_intervals_cover_over_fresh_seeds(direction):
     measure = MEASURES[direction](balls_in_bins(1.0, 2, 2), 1.0)
     found = [
         weighted_delta(
-            *measure.draw(300, np.random.default_rng(seed)),
+            *measure.draw(150, np.random.default_rng(seed)),
             1.0,
             confidence=0.9,
             log_bound=measure.log_bound(1.0),
