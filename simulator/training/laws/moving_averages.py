@@ -1,7 +1,7 @@
 """A mean of lognormal ratios whose scores are a moving average: its characteristic function.
 
-U = (1/n) sum_i exp(X_i - g_0 / 2), with X a stationary Gaussian of covariances g_0, ..., g_(w-1) and
-0 beyond. X_i = sum_l a_l Z_(i-l) + Y_i with independent standard normal Z and Y_i of variance
+U = (1/n) sum_i exp(X_i - g_0 / 2), with X a stationary Gaussian of covariances g_0, ..., g_(w-1)
+and 0 beyond. X_i = sum_l a_l Z_(i-l) + Y_i with independent standard normal Z and Y_i of variance
 ``free``, where a has the covariances g but for ``free`` on the diagonal. Z is replaced by a normal
 law on a lattice. The law of the X that is so made has a density between (1 - e) and (1 + e) times
 the true one, everywhere, so every divergence is off by that factor at most:
@@ -40,17 +40,17 @@ class MovingAverage:
     ----------
     shrinking : float64, shape (m,), at most 1: the last m scores keep this share of the moving
         average, and ``free`` beside it.
-    constant : how many more bins have the ratio 1 always.
-    ratio_error, outside : what the lattice may be off by, relatively; the probability that a score
-        is made of nodes beyond it.
+    ratio_error, outside : what the lattice may be off by, relatively; the probability under P and
+        under Q that a window of values of Z is beyond it.
+    most_free : ``free`` is not above it.
     """
 
     covariances: Floats
     terms: int
     shrinking: Floats
-    constant: int = 0
     ratio_error: float = 1e-3
     outside: float = 1e-13
+    most_free: float = math.inf
 
     @cached_property
     def free(self) -> float:
@@ -58,7 +58,7 @@ class MovingAverage:
         g = self.covariances
         angles = np.linspace(0.0, math.pi, 20001)
         symbol = g[0] + 2.0 * sum(g[lag] * np.cos(lag * angles) for lag in range(1, g.size))
-        return _FREE * max(float(symbol.min()), 0.0)
+        return min(_FREE * max(float(symbol.min()), 0.0), self.most_free)
 
     @cached_property
     def weights(self) -> Floats:
@@ -80,20 +80,18 @@ class MovingAverage:
 
     @cached_property
     def spacing(self) -> float:
-        """That of the lattice: e = (1 + eta)^terms - 1 is at most ``ratio_error``."""
+        """That of the lattice: (1 + eta)^m - 1 is at most ``ratio_error``, for m values of Z."""
         kept = self.free / (self.free + float(self.weights @ self.weights))
-        eta = self.ratio_error / (1.1 * self.terms)
+        eta = self.ratio_error / (1.1 * (self.terms + self.weights.size - 1))
         return math.pi * math.sqrt(2.0 * kept / math.log(2.2 / eta))
 
     @cached_property
     def radius(self) -> float:
         """Windows of w values of Z of a larger norm have ``outside`` in all, under Q and P."""
-        log_chance = math.log(self.outside / (self.terms + self.weights.size))
         w = self.weights.size
-        found = scipy.optimize.brentq(
-            lambda x: scipy.stats.chi2.logsf(x * x, w) - log_chance, 1.0, 40.0
-        )
-        return float(found) + math.sqrt(float(self.weights @ self.weights))
+        chance = self.outside / (self.terms + w)
+        found = math.sqrt(2.0 * float(scipy.special.gammainccinv(w / 2, chance)))
+        return found + math.sqrt(float(self.weights @ self.weights))
 
     @cached_property
     def moves(self) -> _Moves:
@@ -108,21 +106,15 @@ class MovingAverage:
         return _Moves.within(reach, self.spacing, self.weights)
 
     @property
-    def bins(self) -> int:
-        """All of them."""
-        return self.terms + self.constant
-
-    @property
     def gram(self) -> Floats:
         """The covariances of all scores, shape (bins, bins)."""
         a = self.weights
         made = np.correlate(a, a, "full")[a.size - 1 :]
         shares = np.r_[np.ones(self.terms - self.shrinking.size), self.shrinking]
         row = np.r_[made, np.zeros(self.terms)][: self.terms]
-        gram = np.zeros((self.bins, self.bins))
-        inner = np.outer(shares, shares) * scipy.linalg.toeplitz(row)
-        gram[: self.terms, : self.terms] = inner + self.free * np.eye(self.terms)
-        return gram
+        return np.asarray(
+            np.outer(shares, shares) * scipy.linalg.toeplitz(row) + self.free * np.eye(self.terms)
+        )
 
     def _steps(self) -> list[tuple[float, int]]:
         """The shares of the moving average, and how many scores in a row have them."""
@@ -132,42 +124,42 @@ class MovingAverage:
         """Minus half of the variance of a score."""
         return -0.5 * (share**2 * float(self.weights @ self.weights) + self.free)
 
-    def mass_and_mean(self) -> tuple[float, float]:
-        """E 1 and E U on the lattice."""
-        mass = mean = None
+    @cached_property
+    def mean(self) -> float:
+        """E U on the lattice; terms before a window that is outside are left out, see transform."""
+        state = np.zeros(self.moves.start.size)
         for share, many in self._steps():
             values = np.exp(share * self.moves.scores + self._offset(share) + self.free / 2)
-            for _ in range(many):
-                if mass is None:
-                    mass, mean = self.moves.start, np.zeros(self.moves.start.size)
-                raised = self.moves.after(mass, values)
-                mean = self.moves.after(mean, None) + raised
-                mass = self.moves.after(mass, None)
-        assert mass is not None
-        assert mean is not None
-        total = float(mass.sum())
-        return total, (float(mean.sum()) + self.constant * total) / self.bins
+            raised = self.moves.raised(values)
+            state = self.moves.after(state, np.ones(values.size), many, raised)
+        return float(state.sum()) / self.terms
 
     def transform(self, frequencies: Floats) -> NDArray[np.complex128]:
-        """E exp(i f U) on the lattice, for f > 0."""
+        """E exp(i f U) - 1 on the lattice, for f > 0.
+
+        Terms before a window of values of Z that is outside are left out, so U is less there. The
+        states hold the difference from 1: its error is relative to E min(1, f U).
+        """
         shares = self._steps()
         scores = [share * self.moves.scores + self._offset(share) for share, _ in shares]
-        logs = np.log(frequencies / self.bins)
+        logs = np.log(frequencies / self.terms)
         low = float(logs.min() + min(each.min() for each in scores))
         high = float(logs.max() + max(each.max() for each in scores))
         table = LognormalTable.between(low, high, self.free)
         found = np.empty(logs.size, dtype=np.complex128)
         for index, log in enumerate(logs):
-            state = self.moves.start.astype(np.complex128)
+            state = np.zeros(self.moves.start.size, dtype=np.complex128)
             for (_, many), each in zip(shares, scores):
-                state = self.moves.after(state, table(log + each), many)
-            found[index] = state.sum() * np.exp(1j * frequencies[index] * self.constant / self.bins)
+                values = table(log + each)
+                raised = self.moves.raised(values)
+                state = self.moves.after(state, 1.0 + values, many, raised)
+            found[index] = state.sum()
         return found
 
     def envelope(self, frequency: float) -> float:
         """A bound on the modulus of the transform, at this frequency and all above."""
         state = self.moves.start
-        log = math.log(frequency / self.bins)
+        log = math.log(frequency / self.terms)
         for share, many in self._steps():
             values = log_modulus(log + share * self.moves.scores + self._offset(share), self.free)
             state = self.moves.after(state, np.exp(values), many)
@@ -218,17 +210,25 @@ class _Moves:
         first = np.searchsorted(to, np.arange(start.size + 1))
         return cls(start, masses[cube[0]], first, number[source][first[:-1]], np.asarray(scores))
 
-    def after(self, state: NDArray, values: NDArray | None, times: int = 1) -> NDArray:
-        """The state after so many moves, each weighted by its value."""
-        if values is None:
-            values = np.ones(self.scores.size)
-        if np.iscomplexobj(state):
-            parts = (np.ascontiguousarray(each) for each in (values.real, values.imag))
-            real, imag = np.ascontiguousarray(state.real), np.ascontiguousarray(state.imag)
-            return np.asarray(
-                _turned(self.first, self.oldest, *parts, real, imag, self.fresh, times)
-            )
-        return np.asarray(_moved(self.first, self.oldest, values, state, self.fresh, times))
+    def raised(self, values: NDArray) -> NDArray:
+        """The state after one move from that of independent Z, moves weighted by their values."""
+        return self.after(self.start.astype(values.dtype), values)
+
+    def after(
+        self, state: NDArray, values: NDArray, times: int = 1, plus: NDArray | None = None
+    ) -> NDArray:
+        """The state after so many moves, weighted by values; ``plus`` is added each time."""
+        if plus is None:
+            plus = np.zeros_like(state)
+        where = self.first, self.oldest, self.fresh
+        if not np.iscomplexobj(state):
+            return np.asarray(_moved(*where, values, state, plus, times))
+        parts = [
+            np.ascontiguousarray(part)
+            for each in (values, state, plus)
+            for part in (each.real, each.imag)
+        ]
+        return np.asarray(_turned(*where, *parts, times))
 
 
 _SUMS = {"reassoc", "contract"}
@@ -236,7 +236,7 @@ _SUMS = {"reassoc", "contract"}
 
 
 @njit(cache=True, fastmath=_SUMS)
-def _moved(first, oldest, values, state, fresh, times):  # type: ignore[no-untyped-def]
+def _moved(first, oldest, fresh, values, state, plus, times):  # type: ignore[no-untyped-def]
     for _ in range(times):
         out = np.empty_like(state)
         for to in range(fresh.size):
@@ -244,13 +244,13 @@ def _moved(first, oldest, values, state, fresh, times):  # type: ignore[no-untyp
             shift = oldest[to] - first[to]
             for move in range(first[to], first[to + 1]):
                 total += values[move] * state[move + shift]
-            out[to] = total * fresh[to]
+            out[to] = total * fresh[to] + plus[to]
         state = out
     return state
 
 
 @njit(cache=True, fastmath=_SUMS)
-def _turned(first, oldest, real, imag, x, y, fresh, times):  # type: ignore[no-untyped-def]
+def _turned(first, oldest, fresh, real, imag, x, y, plus_x, plus_y, times):  # type: ignore[no-untyped-def]
     for _ in range(times):
         new_x, new_y = np.empty_like(x), np.empty_like(y)
         for to in range(fresh.size):
@@ -260,19 +260,21 @@ def _turned(first, oldest, real, imag, x, y, fresh, times):  # type: ignore[no-u
                 at = move + shift
                 total_x += real[move] * x[at] - imag[move] * y[at]
                 total_y += real[move] * y[at] + imag[move] * x[at]
-            new_x[to], new_y[to] = total_x * fresh[to], total_y * fresh[to]
+            new_x[to] = total_x * fresh[to] + plus_x[to]
+            new_y[to] = total_y * fresh[to] + plus_y[to]
         x, y = new_x, new_y
     return x + 1j * y
 
 
 @dataclass(frozen=True, eq=False)
 class LognormalTable:
-    """E exp(i e^(t + s N)) of a standard normal N as a function of t, between nodes by quintics.
+    """E exp(i e^(t + s N)) - 1 of a standard normal N as a function of t, by quintics.
 
     With N = u + i r / s the integrand is e^(-(u + i r / s)^2 / 2) exp(i e^(i r) e^(t + s u)); r is
     s, or 1 where that is less. It is analytic and bounded to r / s below the real axis: the
-    trapezoidal rule of spacing h is off by e^(-2 pi r / (s h)). Derivatives in t are at most
-    E|He_j(N)| s^-j, so quintics between nodes of distance s / 100 are off by 27 / 100^6 / 46080.
+    trapezoidal rule of spacing h is off by e^(-2 pi r / (s h)). The sixth
+    derivative in t is s^-6 E[He_6(N) (exp(i e^(t + s N)) - 1)], of modulus at most 27 s^-6 min(2,
+    e^(t + s^2)), so between nodes of distance s / 100 quintics are off by that / 100^6 / 46080.
     """
 
     low: float
@@ -295,8 +297,8 @@ class LognormalTable:
         for start in range(0, t.size, 4096):
             part = slice(start, start + 4096)
             power = inner * np.exp(np.minimum(t[part, None] + s * u, 300.0))
+            values[part, 0] = np.expm1(power) @ weight
             terms = np.exp(power)
-            values[part, 0] = terms @ weight
             terms *= power
             values[part, 1] = (terms @ weight) * step
             terms *= 1.0 + power

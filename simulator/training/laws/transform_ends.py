@@ -2,9 +2,9 @@
 
 D(x) = E(U + W - x)_+ - (m - x)_+, where m is the mean of U and W an independent centred normal
 variable of deviation ``blur``, has the Fourier transform -(phi(f) e^(-(blur f)^2 / 2) - e^(i f m))
-/ f^2. The sum of D over a period P is its Fourier series. With D(x0), at a point x0 in the low
-tail, taken off, the term at f = 0 is not needed. What the series leaves out: terms from the M-th on,
-by a bound on |phi| that falls; the other periods, by a law that is larger in convex order.
+/ f^2. The sum of D over periods P is a Fourier series. With D(x0), at a point x0 in the low tail,
+taken off, the term at f = 0 is not needed. What is left out: the terms from the M-th on, by a bound
+on |phi| that falls; the other periods, by a law that is larger in convex order.
 
 W is a spread, so E(U + W - x)_+ is an upper end; with y = x + t blur,
 (U + W - y)_+ <= (U - x)_+ + (W - t blur)_+ makes it a lower end.
@@ -20,14 +20,12 @@ import scipy
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.laws.base import Floats, PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.training.laws.moving_averages import MovingAverage
 
-_SHARE = 2e-3
-"""Of delta, that each error may be."""
 _BLURS = np.arange(2.0, 9.01, 0.5)
 _ROUNDING = 1e-14
-"""Of the transform, for each score: its table's 6e-16 and a few dozen roundings."""
+"""Of the transform, for each score, relative to E min(1, f U): of its table and 50 roundings."""
 _FAR = 8.0
 """Blurs by which the anchor and the period leave room."""
 
@@ -41,8 +39,6 @@ class TransformEnds:
     period: float
     blur: float
     terms: NDArray[np.complex128]
-    mass: float
-    mean: float
     left_out: float
 
     @classmethod
@@ -55,7 +51,7 @@ class TransformEnds:
         are at most ``most`` frequencies.
         """
         ratio = math.exp(epsilon)
-        small = _SHARE * delta / min(ratio, 3.0)
+        small = error_share(delta) * delta / min(ratio, 3.0)
         removal = larger.reversed()
 
         def put(x: float) -> float:
@@ -69,7 +65,8 @@ class TransformEnds:
 
         def cut(number: int) -> float:
             frequency = 2.0 * math.pi / period * number
-            return period / (math.pi**2 * number) * average.envelope(frequency)
+            modulus = average.envelope(frequency) + average.outside
+            return period / (math.pi**2 * number) * modulus
 
         while number < most and (left := cut(number)) > small:
             number = min(math.ceil(1.25 * number), most)
@@ -85,24 +82,36 @@ class TransformEnds:
         below = put(anchor) * (1.0 + 0.5 * anchor / period)  # convex: its sum over the periods
         beyond += 2.02 * blur * _tail(_FAR)
         base = 2.0 * math.pi / period
-        frequencies = base * np.arange(1, number + 1)
+        frequencies = base * np.arange(1.0, number + 1.0)
         terms = average.transform(frequencies) / frequencies**2
-        mass, mean = average.mass_and_mean()
-        rounding = _ROUNDING * average.terms * period / 6.0
+        # 4 / P sum_m min(1, f) / f^2, and the roundings of sums as large as the period
+        large = np.minimum(frequencies, 1.0) / frequencies**2
+        rounding = _ROUNDING * average.terms * 4.0 / period * float(large.sum())
+        rounding += 1e-15 * period
         terms *= np.exp(-0.5 * (blur * frequencies) ** 2)
         error = left + beyond + below + rounding
-        return cls(average, anchor - _FAR * blur, period, blur, terms, mass, mean, error)
+        return cls(average, anchor - _FAR * blur, period, blur, terms, error)
 
     def _excess(self, x: float) -> float:
         """D(x), within ``left_out``."""
         frequencies = 2.0 * math.pi / self.period * np.arange(1, self.terms.size + 1)
+        mean = self.average.mean
+        damped = np.exp(-0.5 * (self.blur * frequencies) ** 2) / frequencies**2
+        of_mean = np.expm1(1j * frequencies * mean) / frequencies**2
+        left = self.terms - of_mean + (damped - 1.0 / frequencies**2)
         turns = np.exp(-1j * frequencies * x) - np.exp(-1j * frequencies * self.anchor)
-        series = -2.0 / self.period * float((self.terms * turns).real.sum())
-        middle = self.mean / self.mass
-        return series + self.mass * (self._point(x - middle) - self._point(self.anchor - middle))
+        series = -2.0 / self.period * float((left * turns).real.sum())
+        late = self._late(x - mean) - self._late(self.anchor - mean)
+        return series + late
+
+    def _late(self, y: float) -> float:
+        """The terms of the mean's series from the first that is left out on."""
+        frequencies = 2.0 * math.pi / self.period * np.arange(1, self.terms.size + 1)
+        first = float((np.cos(frequencies * y) / frequencies**2).sum())
+        return self._point(y) - 2.0 / self.period * first
 
     def _point(self, y: float) -> float:
-        """(2 / P) sum_(m >= 1) cos(2 pi m y / P) (P / (2 pi m))^2."""
+        """(2 / P) sum_(m >= 1) cos(f_m y) / f_m^2."""
         share = y / self.period % 1.0
         return 0.5 * self.period * (share * share - share + 1.0 / 6.0)
 
@@ -116,7 +125,7 @@ class TransformEnds:
 
     def _ends(self, x: float, sign: float) -> tuple[float, float]:
         def blurred(at: float) -> float:
-            return self._excess(at) + max(sign * (self.mean - self.mass * at), 0.0)
+            return self._excess(at) + max(sign * (self.average.mean - at), 0.0)
 
         error = self.average.ratio_error
         upper = (blurred(x) + self.left_out) / (1.0 - error) + self.average.outside
@@ -125,7 +134,8 @@ class TransformEnds:
             at = x + sign * far * self.blur
             if self.anchor <= at <= self.anchor + self.period:
                 lower = max(lower, blurred(at) - self.blur * _tail(far) - self.left_out)
-        return lower / (1.0 + error), upper
+        lower -= self.average.outside * x if sign < 0.0 else 0.0
+        return max(lower, 0.0) / (1.0 + error), upper
 
     def removal(self, epsilon: float) -> tuple[float, float]:
         """Both ends of E(U - e^epsilon)_+."""
@@ -137,6 +147,11 @@ class TransformEnds:
         lower, upper = self.puts(1.0 / ratio)
         outside = self.average.outside
         return ratio * lower, ratio * (upper - outside) + outside
+
+
+def error_share(delta: float) -> float:
+    """The share of delta that each error may be: less where epsilon depends on it more."""
+    return 2e-3 * max(1.0, math.log10(1e-2 / delta))
 
 
 def _periods(removal: PrivacyLossLaw, first: float, period: float, log_moment: float) -> float:

@@ -1,23 +1,23 @@
-"""Certified ends for balls in bins with cyclic bands: see simulator/theory/lemmas/cyclic-bands.md."""
+"""Certified ends for balls in bins with bands, see ``simulator/theory/lemmas/cyclic-bands.md``."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
-from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.training.laws.allocation import AllocationLaw
 from simulator.training.laws.moving_averages import SLACK, MovingAverage
-from simulator.training.laws.transform_ends import TransformEnds
+from simulator.training.laws.transform_ends import TransformEnds, error_share
 from simulator.training.matrices.pairs import BinnedPair
 
 _MOST_LAGS = 4
+_SHARE, _LARGEST = 2.0**-6, 500.0
 _WORK = 1.5e9
 """Moves of all steps and frequencies: some eight seconds."""
 _SPREADS = (0.0, 0.01, 0.03, 0.1)
@@ -40,28 +40,33 @@ class BandedEnds:
         lags = np.nonzero(self.pair.gram)
         apart = np.abs(lags[0] - lags[1])
         width = 1 + int(np.minimum(apart, self.pair.bins - apart).max())
-        if not 2 <= width <= _MOST_LAGS or self.pair.bins < 3 * width:
+        if width > _MOST_LAGS or self.pair.bins < 3 * width or (self.pair.gram < 0.0).any():
             raise NotApplicable(
-                f"certified ends are of bands over 2 to {_MOST_LAGS} bins, of three times as many "
-                f"bins: not {width} of {self.pair.bins}"
+                f"certified ends are of bands over at most {_MOST_LAGS} bins, of three times as "
+                f"many bins: not {width} of {self.pair.bins}"
             )
         return width
 
     @cached_property
     def cyclic(self) -> bool:
         """Whether the last bins meet the first."""
-        corner = self.pair.gram[: self.width, -self.width :]
-        return bool(np.any(corner[np.triu_indices(self.width, 1)[::-1]] != 0.0)) or bool(
-            corner[0, -1] != 0.0
-        )
+        return bool(np.any(self.pair.gram[: self.width, -self.width :] != 0.0))
 
     @cached_property
-    def larger(self) -> PrivacyLossLaw:
-        """A law that is larger in convex order: one class of bins a width apart is a mean of
-        independent ratios, and all of them are a mean of such classes."""
+    def larger(self) -> AllocationLaw:
+        """A law that is larger in convex order.
+
+        Bins a width apart have independent ratios, and U is a mean of such means.
+        """
         longest = math.sqrt(float(np.max(np.diagonal(self.pair.gram))) * (1.0 + SLACK))
         bins = self.pair.bins - (self.width - 1 if self.cyclic else 0)
-        return AllocationLaw(GaussianLaw(longest), bins // self.width)
+        return AllocationLaw(GaussianLaw(longest), max(bins // self.width, 1))
+
+    @cached_property
+    def smaller(self) -> AllocationLaw:
+        """A law that is smaller in convex order: all bins are independent, and as the shortest."""
+        shortest = math.sqrt(float(np.min(np.diagonal(self.pair.gram))) * (1.0 - SLACK))
+        return AllocationLaw(GaussianLaw(shortest), self.pair.bins)
 
     def upper(self, spread: float, ratio_error: float, outside: float) -> MovingAverage:
         """Larger scores. A ring is a mean of its chains without w - 1 bins in a row."""
@@ -82,11 +87,14 @@ class BandedEnds:
         return made
 
     def lower(self, spread: float, ratio_error: float, outside: float) -> MovingAverage:
-        """Smaller scores, of a chain: the last are made smaller still, as their bins are shorter."""
+        """Smaller scores, of a chain whose last are smaller still: their bins are shorter."""
         gram, bins, w = self.pair.gram, self.pair.bins, self.width
         first = gram[0, :w] * (1.0 - SLACK)
         first[1:] *= 1.0 - spread
-        made = MovingAverage(first, bins, np.ones(w - 1), ratio_error=ratio_error, outside=outside)
+        made = MovingAverage(
+            first, bins, np.ones(w - 1), ratio_error=ratio_error, outside=outside,
+            most_free=0.99 * float(np.diagonal(gram).min()),
+        )  # fmt: skip
         moving = first[0] - made.free
         for index in range(w - 1):
             place = bins - w + 1 + index
@@ -102,10 +110,10 @@ class BandedEnds:
 
     def ends(self, delta: float, epsilon: float) -> tuple[TransformEnds, TransformEnds]:
         """The ends for a delta near this one and epsilons up to this one."""
-        found = []
+        found, share = [], error_share(delta)
         for build in (self.lower, self.upper):
             for spread in _SPREADS:
-                average = build(spread, 2e-3, 2e-3 * delta)
+                average = build(spread, share, share * delta)
                 try:
                     most = int(_WORK / (average.moves.scores.size * average.terms))
                     break
@@ -119,30 +127,59 @@ class BandedEnds:
 
     def epsilon(self, delta: float) -> Bracket:
         """A bracket of the epsilon at this delta, in the worse direction."""
-        losses = (self.larger, self.larger.reversed())
-        most = _least(lambda x: max(each.delta(x) for each in losses) <= delta, 0.0, 600.0)
-        lower, upper = self.ends(delta, most)
-        high = _least(
-            lambda x: (
-                max(
-                    min(one, law.delta(x))
-                    for one, law in zip((upper.addition(x)[1], upper.removal(x)[1]), losses)
-                )
-                <= delta
-            ),
-            0.0,
-            most,
+        most = _least(lambda x: self._simple(x)[1] <= delta, 0.0, _LARGEST)
+        least = _least(lambda x: self._simple(x)[0] < delta, 0.0, most, low_side=True)
+        ends = self._transforms(delta, most)
+        if ends is None:
+            return Bracket(least, most)
+        high = _least(lambda x: self._narrowed(ends, x)[1] <= delta, 0.0, most)
+        low = _least(lambda x: self._narrowed(ends, x)[0] < delta, least, high, low_side=True)
+        return Bracket(max(least, min(low, high)), high)
+
+    def delta(self, epsilon: float) -> Bracket:
+        """A bracket of the delta at this epsilon, in the worse direction."""
+        simple = self._simple(epsilon)
+        ends = self._transforms(simple[1], epsilon) if simple[1] > 0.0 else None
+        return Bracket(*(simple if ends is None else self._narrowed(ends, epsilon)))
+
+    def _transforms(
+        self, delta: float, epsilon: float
+    ) -> tuple[TransformEnds, TransformEnds] | None:
+        """The ends by transforms; None where they cannot be had."""
+        if self.width == 1:
+            return None
+        try:
+            return self.ends(delta, epsilon)
+        except NotApplicable:
+            return None
+
+    def _simple(self, epsilon: float) -> tuple[float, float]:
+        """Ends of delta by independent ratios alone."""
+        lower = max(
+            end.delta(epsilon + end.loss_error)
+            for law in (self.smaller, self.smaller.reversed())
+            for end in (law.ends(_SHARE)[0],)
         )
-        low = _least(
-            lambda x: max(lower.addition(x)[0], lower.removal(x)[0]) < delta,
-            0.0,
-            high,
-            low_side=True,
+        upper = max(law.delta(epsilon) for law in (self.larger, self.larger.reversed()))
+        return min(lower, upper), upper
+
+    def _narrowed(
+        self, ends: tuple[TransformEnds, TransformEnds], epsilon: float
+    ) -> tuple[float, float]:
+        """Ends of delta by all that is known."""
+        lower, upper = ends
+        laws = (self.larger, self.larger.reversed())
+        most = max(
+            min(one, law.delta(epsilon))
+            for one, law in zip((upper.addition(epsilon)[1], upper.removal(epsilon)[1]), laws)
         )
-        return Bracket(min(low, high), high)
+        least = max(lower.addition(epsilon)[0], lower.removal(epsilon)[0])
+        return min(max(least, self._simple(epsilon)[0]), most), most
 
 
-def _least(holds, low: float, high: float, *, low_side: bool = False) -> float:  # type: ignore[no-untyped-def]
+def _least(  # type: ignore[no-untyped-def]
+    holds, low: float, high: float, *, low_side: bool = False
+) -> float:
     """About the least point at which something holds; it holds there, or not on the low side."""
     if holds(low):
         return low
