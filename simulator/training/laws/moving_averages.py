@@ -11,12 +11,11 @@ the true one, everywhere, so every divergence is off by that factor at most:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy
-from numba import njit
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
@@ -48,6 +47,7 @@ class MovingAverage:
     covariances: Floats
     terms: int
     shrinking: Floats
+    _: KW_ONLY
     ratio_error: float = 1e-3
     outside: float = 1e-13
     most_free: float = math.inf
@@ -175,14 +175,14 @@ class _Moves:
     """States are w - 1 values of Z, newest first; a move brings a new one and drops the oldest.
 
     Moves are in the order of the state that they lead to: those to one state begin at ``first``
-    (states + 1,), and come from consecutive states from ``oldest`` (states,) on; ``scores``
-    (moves,) are those of the moving average.
+    (states + 1,); they come from ``sources`` (moves,), and ``scores`` (moves,) are those of the
+    moving average.
     """
 
     start: Floats
     fresh: Floats
-    first: NDArray[np.int64]
-    oldest: NDArray[np.int64]
+    first: NDArray[np.int32]
+    sources: NDArray[np.int32]
     scores: Floats
 
     @classmethod
@@ -207,8 +207,9 @@ class _Moves:
         values = spacing * line
         scores = sum(weights[lag] * values[cube[lag, to]] for lag in range(w - 1))
         scores = scores + weights[w - 1] * values[oldest]
+        sources = number[source].astype(np.int32)
         first = np.searchsorted(to, np.arange(start.size + 1))
-        return cls(start, masses[cube[0]], first, number[source][first[:-1]], np.asarray(scores))
+        return cls(start, masses[cube[0]], first.astype(np.int32), sources, np.asarray(scores))
 
     def raised(self, values: NDArray) -> NDArray:
         """The state after one move from that of independent Z, moves weighted by their values."""
@@ -218,52 +219,14 @@ class _Moves:
         self, state: NDArray, values: NDArray, times: int = 1, plus: NDArray | None = None
     ) -> NDArray:
         """The state after so many moves, weighted by values; ``plus`` is added each time."""
-        if plus is None:
-            plus = np.zeros_like(state)
-        where = self.first, self.oldest, self.fresh
-        if not np.iscomplexobj(state):
-            return np.asarray(_moved(*where, values, state, plus, times))
-        parts = [
-            np.ascontiguousarray(part)
-            for each in (values, state, plus)
-            for part in (each.real, each.imag)
-        ]
-        return np.asarray(_turned(*where, *parts, times))
-
-
-_SUMS = {"reassoc", "contract"}
-"""Sums in any order: their error is counted for every order."""
-
-
-@njit(cache=True, fastmath=_SUMS)
-def _moved(first, oldest, fresh, values, state, plus, times):  # type: ignore[no-untyped-def]
-    for _ in range(times):
-        out = np.empty_like(state)
-        for to in range(fresh.size):
-            total = 0.0
-            shift = oldest[to] - first[to]
-            for move in range(first[to], first[to + 1]):
-                total += values[move] * state[move + shift]
-            out[to] = total * fresh[to] + plus[to]
-        state = out
-    return state
-
-
-@njit(cache=True, fastmath=_SUMS)
-def _turned(first, oldest, fresh, real, imag, x, y, plus_x, plus_y, times):  # type: ignore[no-untyped-def]
-    for _ in range(times):
-        new_x, new_y = np.empty_like(x), np.empty_like(y)
-        for to in range(fresh.size):
-            total_x, total_y = 0.0, 0.0
-            shift = oldest[to] - first[to]
-            for move in range(first[to], first[to + 1]):
-                at = move + shift
-                total_x += real[move] * x[at] - imag[move] * y[at]
-                total_y += real[move] * y[at] + imag[move] * x[at]
-            new_x[to] = total_x * fresh[to] + plus_x[to]
-            new_y[to] = total_y * fresh[to] + plus_y[to]
-        x, y = new_x, new_y
-    return x + 1j * y
+        moved = scipy.sparse.csr_array(
+            (values, self.sources, self.first), shape=(self.start.size, self.start.size)
+        )
+        for _ in range(times):
+            state = self.fresh * (moved @ state)
+            if plus is not None:
+                state += plus
+        return state
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,26 +270,17 @@ class LognormalTable:
 
     def __call__(self, t: Floats) -> NDArray[np.complex128]:
         """The values at t."""
-        return np.asarray(_interpolated((t - self.low) / self.step, self.values))
-
-
-@njit(cache=True)
-def _interpolated(places, values):  # type: ignore[no-untyped-def]
-    out = np.empty(places.size, dtype=np.complex128)
-    for index in range(places.size):
-        at = min(max(int(places[index]), 0), len(values) - 2)
-        x = places[index] - at
+        places = (t - self.low) / self.step
+        at = np.clip(places.astype(np.int64), 0, len(self.values) - 2)
+        x = places - at
         y = 1.0 - x
-        left, right = x * x * x, y * y * y
-        out[index] = (
-            values[at, 0] * right * (1.0 + 3.0 * x + 6.0 * x * x)
-            + values[at, 1] * right * x * (1.0 + 3.0 * x)
-            + values[at, 2] * right * x * x * 0.5
-            + values[at + 1, 0] * left * (1.0 + 3.0 * y + 6.0 * y * y)
-            - values[at + 1, 1] * left * y * (1.0 + 3.0 * y)
-            + values[at + 1, 2] * left * y * y * 0.5
-        )
-    return out
+        found = np.zeros(t.size, dtype=np.complex128)
+        for side, near, far, sign in ((at, x, y, 1.0), (at + 1, y, x, -1.0)):
+            cube = far * far * far
+            found += self.values[side, 0] * (cube * (1.0 + 3.0 * near + 6.0 * near * near))
+            found += self.values[side, 1] * (sign * cube * near * (1.0 + 3.0 * near))
+            found += self.values[side, 2] * (0.5 * cube * near * near)
+        return found
 
 
 def log_modulus(t: Floats, variance: float) -> Floats:

@@ -13,7 +13,7 @@ W is a spread, so E(U + W - x)_+ is an upper end; with y = x + t blur,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy
@@ -38,6 +38,7 @@ class TransformEnds:
     anchor: float
     period: float
     blur: float
+    _: KW_ONLY
     terms: NDArray[np.complex128]
     left_out: float
 
@@ -90,7 +91,7 @@ class TransformEnds:
         rounding += 1e-15 * period
         terms *= np.exp(-0.5 * (blur * frequencies) ** 2)
         error = left + beyond + below + rounding
-        return cls(average, anchor - _FAR * blur, period, blur, terms, error)
+        return cls(average, anchor - _FAR * blur, period, blur, terms=terms, left_out=error)
 
     def _excess(self, x: float) -> float:
         """D(x), within ``left_out``."""
