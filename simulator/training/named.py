@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simulator.analysis.estimation import Estimate
     from simulator.training.matrices import BinnedPair, SubsetPair
 
-ROWS = ("either-direction", "removal", "addition", "public-bin")
+ROWS = ("certified", "either-direction", "removal", "addition", "public-bin")
 """The names of the rows of matrix-factorisation."""
 DRAWS, CONFIDENCE = 100_000, 0.95
 DRAWN = ("draws", "seed", "confidence")
@@ -66,7 +66,7 @@ class Draws:
         rest: dict[str, Any] = {"seconds": seconds, "adversary": SAME_PAIR}
         return [
             Row(name, "estimate", _bracket(estimate, ceiling), draws, **rest)
-            for name, estimate in zip(ROWS, (found.worst, found.removal, found.addition))
+            for name, estimate in zip(ROWS[1:], (found.worst, found.removal, found.addition))
             if estimate is not None
         ]
 
@@ -194,7 +194,7 @@ def _pair(
 
 @dataclass(frozen=True)
 class NamedFactorisation(NamedMechanism):
-    """Gaussian noise of several rounds that is correlated, known by draws alone."""
+    """Gaussian noise of several rounds that is correlated: by draws, and for bands certified."""
 
     about: str
     estimated = True
@@ -209,7 +209,7 @@ class NamedFactorisation(NamedMechanism):
         raise NotApplicable(f"{term.name} is known by draws alone, and stands alone")
 
     def compare(self, rounds: NamedRounds, **question: Any) -> Rows:
-        """Estimates in both directions, and the Gaussian of a public bin."""
+        """Certified ends, estimates in both directions, and the Gaussian of a public bin."""
         name, names = rounds.term.name, question["names"]
         delta, epsilon = question["delta"], question["epsilon"]
         if question["tolerance"] is not None:
@@ -223,7 +223,9 @@ class NamedFactorisation(NamedMechanism):
                 f"no bound {unknown[0]!r} of {name}; there are {', '.join(ROWS)}{near}"
             )
         pair = grammar.calling(rounds.term, _pair, dict(rounds.values))
-        rows = _draws(rounds.values).rows(pair, delta, epsilon)
+        drawn = [name for name in ROWS[1:-1] if name in (names or ROWS)]
+        rows = _certified(pair, delta, epsilon) if ROWS[0] in (names or ROWS) else []
+        rows += _draws(rounds.values).rows(pair, delta, epsilon) if drawn else []
         longest = math.sqrt(float(np.max(np.diagonal(pair.gram))))
         public = Account(GaussianEvent(1.0, longest)).compare(delta=delta, epsilon=epsilon)
         exact = next(row for row in public if row.kind == "exact")
@@ -272,6 +274,29 @@ class NamedFactorisation(NamedMechanism):
         )
 
 
+def _certified(pair: BinnedPair, delta: float | None, epsilon: float | None) -> list[Row]:
+    """The bracket without draws, in either direction; none where no theorem has one."""
+    from simulator.training.matrices.certified import BandedEnds
+
+    start = time.perf_counter()
+    ends = BandedEnds(pair)
+    try:
+        if delta is None:
+            assert epsilon is not None
+            found = ends.delta(epsilon)
+        elif 0.0 < delta < 1.0:
+            found = ends.epsilon(delta)
+        else:
+            return []
+    except NotApplicable:
+        return []
+    # where the pair is not known to be reached the lower end is of nothing that is played
+    found = Bracket(found.lower if pair.played is None else 0.0, found.upper, found.upper)
+    seconds = time.perf_counter() - start
+    source = f"certified, without draws: neighbouring bins in convex order; {pair.theorem}"
+    return [Row(ROWS[0], "upper", found, source, seconds=seconds, adversary=SAME_PAIR)]
+
+
 def _draws(values: Mapping[str, Any]) -> Draws:
     return Draws(**{name: values[name] for name in DRAWN if name in values})
 
@@ -286,5 +311,5 @@ def matrix_of(path: str) -> np.ndarray:
 
 MATRIX_FACTORISATION = NamedFactorisation(
     "Gaussian noise C^-1 z, C_il = c_(i-l) or the matrix of a .npy file; each record in one bin, "
-    "round i is of bin i mod BINS. Estimates by draws."
+    "round i is of bin i mod BINS. Estimates by draws; certified ends for bands of up to 4 bins."
 )
