@@ -1,21 +1,21 @@
 from .claims import (
     BoundClaim as BoundClaim,
-    Claim as Claim,
+    AttackedClaim as AttackedClaim,
     FilterClaim as FilterClaim,
     OdometerClaim as OdometerClaim,
     PromiseClaim as PromiseClaim,
-    Turn as Turn,
+    PastRound as PastRound,
+    claim_of as claim_of,
 )
 from .conversations import (
     FoundConversation as FoundConversation,
     find_conversation as find_conversation,
 )
-from .measuring import Measured as Measured
-from .plans import Plan as Plan
+from .measuring import MeasuredDelta as MeasuredDelta
+from .plans import AttackPlan as AttackPlan
 from .programs import Program as Program
 from .search import (
     FoundAdversary as FoundAdversary,
-    claim_of as claim_of,
     find_adversary as find_adversary,
 )
 from .testing import (
@@ -25,17 +25,17 @@ from .testing import (
 
 __all__ = [
     "AdversaryFound",
+    "AttackPlan",
+    "AttackedClaim",
     "BoundClaim",
-    "Claim",
     "FilterClaim",
     "FoundAdversary",
     "FoundConversation",
-    "Measured",
+    "MeasuredDelta",
     "OdometerClaim",
-    "Plan",
+    "PastRound",
     "Program",
     "PromiseClaim",
-    "Turn",
     "assert_no_adversary",
     "claim_of",
     "find_adversary",

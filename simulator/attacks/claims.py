@@ -24,15 +24,17 @@ from simulator.foundations.validation import (
     whole,
 )
 from simulator.mechanisms import Mechanism
+from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
 from simulator.theory.filters.interface import Filter
+from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.worst.own_filter import OwnFilter
+from simulator.worst.own_filter import OwnFilter, promise_of
 
 State = Any
 """What a claim remembers of a play: hashable, not None."""
 
 
-class Turn(NamedTuple):
+class PastRound(NamedTuple):
     """One round of a view, as a user's promise sees it.
 
     Attributes
@@ -48,7 +50,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim(ABC):
+class AttackedClaim(ABC):
     """A promise: an adversary that stops has at most ``delta`` beyond the epsilon of its state.
 
     Attributes
@@ -89,7 +91,7 @@ class Claim(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundClaim(Claim):
+class BoundClaim(AttackedClaim):
     """Any ``rounds`` rounds of what may be played are (epsilon, delta)-DP together.
 
     >>> from simulator.attacks import BoundClaim
@@ -129,7 +131,7 @@ class BoundClaim(Claim):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilterClaim(Claim):
+class FilterClaim(AttackedClaim):
     """A privacy filter: whatever it admits is (epsilon, delta)-DP together.
 
     Attributes
@@ -190,7 +192,7 @@ class FilterClaim(Claim):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OdometerClaim(Claim):
+class OdometerClaim(AttackedClaim):
     """An odometer, which may be read after any round: its reading holds there, up to ``delta``.
 
     Attributes
@@ -236,13 +238,13 @@ class OdometerClaim(Claim):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PromiseClaim(Claim):
+class PromiseClaim(AttackedClaim):
     """A user's function from a view to the epsilon that is promised for it.
 
     Attributes
     ----------
-    promise : takes the sequence of :class:`Turn` so far and returns an epsilon >= 0, or None to
-        refuse the last round. An accountant reads the guarantees alone.
+    promise : takes the :class:`PastRound` of each round so far and returns an epsilon >= 0, or
+        None to refuse the last round. An accountant reads the guarantees alone.
 
     >>> from simulator.attacks import PromiseClaim
     >>> adds = PromiseClaim(
@@ -253,7 +255,7 @@ class PromiseClaim(Claim):
     0
     """
 
-    promise: Callable[[tuple[Turn, ...]], float | None]
+    promise: Callable[[tuple[PastRound, ...]], float | None]
     sees_answers: bool = False
 
     @property
@@ -274,7 +276,10 @@ class PromiseClaim(Claim):
         if len(state) == (self.rounds or 0):
             return None
         guarantee = challenge.mechanism.guarantee(self.relation)
-        view = (*state, Turn(guarantee, challenge.mechanism, loss if self.sees_answers else 0.0))
+        view = (
+            *state,
+            PastRound(guarantee, challenge.mechanism, loss if self.sees_answers else 0.0),
+        )
         return None if self._called(view) is None else view
 
     def epsilon(self, state: State) -> float:
@@ -294,7 +299,7 @@ class PromiseClaim(Claim):
         """The scale of its promises: 1."""
         return 1.0
 
-    def _called(self, view: tuple[Turn, ...]) -> float | None:
+    def _called(self, view: tuple[PastRound, ...]) -> float | None:
         try:
             found = self.promise(view)
         except (DpcomposeError, KeyboardInterrupt):
@@ -309,3 +314,70 @@ def _reading(of: str, found: Any) -> float:
     if math.isnan(number) or number < 0.0:
         raise InvalidInput(f"{of} must return an epsilon of at least 0, not {found!r:.80}")
     return number
+
+
+MOST_ROUNDS = 64
+"""Rounds of a claim about rounds where none are given."""
+
+
+def claim_of(
+    claim: Any,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rounds: int | None = None,
+    relation: Relation = ADD_REMOVE,
+) -> AttackedClaim:
+    """The claim of a filter, an odometer, a pair (epsilon, delta), or a function of views.
+
+    Raises InvalidInput for anything else.
+    """
+    if isinstance(claim, AttackedClaim):
+        return claim
+    if rounds is not None:
+        rounds = whole("rounds", rounds)
+    if isinstance(claim, str):
+        claim = parse_filter(claim)
+    if isinstance(claim, Filter):
+        return FilterClaim(
+            filter=claim, promised=claim.epsilon, delta=claim.delta, rounds=rounds,
+            relation=relation,
+        )  # fmt: skip
+    if isinstance(claim, OwnFilter):
+        promise = promise_of(claim)
+        if promise is None and (epsilon is None or delta is None):
+            raise InvalidInput(
+                f"the filter {type(claim).__name__} states no promise; give epsilon and delta, or "
+                "its attributes epsilon and delta"
+            )
+        own = promise if promise is not None else (0.0, 0.0)
+        return FilterClaim(
+            filter=claim,
+            promised=own[0] if epsilon is None else epsilon,
+            delta=own[1] if delta is None else delta,
+            rounds=rounds, relation=relation,
+        )  # fmt: skip
+    if isinstance(claim, InteractiveMechanism):
+        raise InvalidInput(
+            "an interactive mechanism is attacked by simulator.attacks.find_conversation, on "
+            "neighbouring databases"
+        )
+    if hasattr(claim, "fresh"):
+        announced = getattr(claim.fresh(), "delta", None) if delta is None else delta
+        if announced is None:
+            raise InvalidInput("the odometer announces no delta: give delta")
+        return OdometerClaim(
+            odometer=claim, delta=float(announced), rounds=rounds or MOST_ROUNDS, relation=relation
+        )
+    if isinstance(claim, tuple) and len(claim) == 2:
+        return BoundClaim(promised=claim[0], delta=claim[1], rounds=rounds, relation=relation)
+    if callable(claim):
+        if delta is None:
+            raise InvalidInput("a promise holds up to a delta: give delta")
+        return PromiseClaim(
+            promise=claim, delta=delta, rounds=rounds or MOST_ROUNDS, relation=relation
+        )
+    raise InvalidInput(
+        "a claim is a filter, an odometer, a pair (epsilon, delta) with rounds, or a function of "
+        f"a view, not {claim!r:.80}"
+    )

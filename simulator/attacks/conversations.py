@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,7 @@ class FoundConversation(ShownByFacts):
             "messages": str(self.rounds - 1),
         }
 
-    def adversary(self, coins: np.random.Generator) -> Iterator[Any]:
+    def adversary(self, coins: np.random.Generator) -> Generator[Any, Any, None]:
         """Play the messages: a generator function for :func:`simulator.simulate`."""
         first, second = self.databases
         handle = yield first, second, self.mechanism
@@ -154,7 +154,9 @@ def find_conversation(
     ('broken', 3)
     """
     if not isinstance(mechanism, InteractiveMechanism):
-        raise InvalidInput(f"find_conversation takes an interactive mechanism, not {mechanism!r:.80}")
+        raise InvalidInput(
+            f"find_conversation takes an interactive mechanism, not {mechanism!r:.80}"
+        )
     guarantee = mechanism.guarantee(relation)
     promised = guarantee.leak if delta is None else probability_below_one("delta", delta)
     at = guarantee.core.pure_epsilon if epsilon is None else epsilon
@@ -163,7 +165,7 @@ def find_conversation(
     uppers: list[float | None] = []
     for first, second in pairs:
         for experiment in (0, 1):
-            side = _Side(mechanism, (first, second), relation, experiment)
+            side = _OpenedSide(mechanism, (first, second), relation, experiment)
             found = _exact(side, at) or _greedy(side, at)
             delta_found, upper, messages = found
             uppers.append(upper)
@@ -187,7 +189,7 @@ def _values(found: FoundConversation) -> dict[str, Any]:
 _Found = tuple[Bracket, float | None, dict[tuple[Any, ...], Any]]
 
 
-class _Side:
+class _OpenedSide:
     """A mechanism that was opened on two databases, seen from one experiment."""
 
     def __init__(
@@ -216,7 +218,7 @@ _SMALL = 20_000
 """Points within which every message after every answer is tried."""
 
 
-def _exact(side: _Side, epsilon: float) -> _Found | None:
+def _exact(side: _OpenedSide, epsilon: float) -> _Found | None:
     """The exact search; None where it is too large."""
     if not _few(side):
         return None
@@ -230,7 +232,7 @@ def _exact(side: _Side, epsilon: float) -> _Found | None:
     return found.delta, found.delta.upper, known.messages()
 
 
-def _few(side: _Side) -> bool:
+def _few(side: _OpenedSide) -> bool:
     """Whether so few states can be reached that every message is tried."""
     seen, edge = set(), [side.opening.state]
     while edge:
@@ -246,7 +248,7 @@ def _few(side: _Side) -> bool:
     return True
 
 
-def _greedy(side: _Side, epsilon: float) -> _Found:
+def _greedy(side: _OpenedSide, epsilon: float) -> _Found:
     """The adversary that sends the message with the largest mean loss."""
     tree = _Tree(side, epsilon, every=False)
     value = tree.value(side.opening.state, -epsilon)
@@ -257,7 +259,7 @@ def _greedy(side: _Side, epsilon: float) -> _Found:
 class _Tree:
     """Values of states and losses, by every message or by that with the largest mean loss."""
 
-    def __init__(self, side: _Side, epsilon: float, *, every: bool) -> None:
+    def __init__(self, side: _OpenedSide, epsilon: float, *, every: bool) -> None:
         self.side, self.epsilon, self.every = side, epsilon, every
         self.best: dict[tuple[Any, float], tuple[float, Any]] = {}
         self.largest: dict[Any, Any] = {}
@@ -289,17 +291,22 @@ class _Tree:
             return list(messages(state))
         if state not in self.largest:
             means = [
-                (math.fsum(chance * loss for _, chance, loss in self.side.rows(state, each)), number)
+                (
+                    math.fsum(chance * loss for _, chance, loss in self.side.rows(state, each)),
+                    number,
+                )
                 for number, each in enumerate(messages(state))
             ]
             number = max(means, key=lambda each: (each[0], -each[1]))[1] if means else None
             self.largest[state] = [] if number is None else [list(messages(state))[number]]
-        return self.largest[state]  # type: ignore[no-any-return]
+        return self.largest[state]
 
     def messages(self, most: int = 2000) -> dict[tuple[Any, ...], Any]:
         """After which answers which message is sent; answers after which nothing is won are not."""
         found: dict[tuple[Any, ...], Any] = {}
-        edge: list[tuple[tuple[Any, ...], Any, float]] = [((), self.side.opening.state, -self.epsilon)]
+        edge: list[tuple[tuple[Any, ...], Any, float]] = [
+            ((), self.side.opening.state, -self.epsilon)
+        ]
         while edge and len(found) < most:
             answers, state, z = edge.pop(0)
             value, message = self.best[state, round(z, _DIGITS)]

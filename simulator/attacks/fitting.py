@@ -52,13 +52,13 @@ class Lessons:
         one, two = self.seen, other.seen
         seen = Seen(
             np.concatenate((one.loss, two.loss)),
-            np.concatenate((one.asked, two.asked)),
+            np.concatenate((one.played, two.played)),
             np.concatenate((one.counts, two.counts)),
         )
         return Lessons(seen, np.concatenate((self.regret, other.regret)))
 
 
-class _Step(NamedTuple):
+class _Following(NamedTuple):
     """What follows a question in plays that end well: cumulated chances, losses, places."""
 
     edges: Sequence[float] | np.ndarray
@@ -72,7 +72,7 @@ class Pupil:
     def __init__(self, teacher: Teacher, rounds: int, draws: np.random.Generator) -> None:
         self.teacher, self.rounds, self.draws = teacher, rounds, draws
         self.known: dict[Place, tuple[list[float], int]] = {}
-        self.steps: dict[tuple[Place, int], _Step | None] = {}
+        self.steps: dict[tuple[Place, int], _Following | None] = {}
 
     @property
     def plays(self) -> int:
@@ -152,7 +152,7 @@ class Pupil:
             loss += float(step.gained[number])
             counts[move] += 1
 
-    def _step(self, place: Place, move: int) -> _Step | None:
+    def _step(self, place: Place, move: int) -> _Following | None:
         """What follows a move, each answer by the value of what it leads to; None if refused."""
         if (place, move) not in self.steps:
             ahead = self.teacher.ahead(place, move)
@@ -162,9 +162,9 @@ class Pupil:
                 total = float(edges[-1]) if len(edges) else 0.0
                 edges = edges / total if total > 0.0 else edges[:0]
                 if len(edges) <= _KEPT:
-                    found = _Step(edges.tolist(), ahead.gained.tolist(), ahead.places)
+                    found = _Following(edges.tolist(), ahead.gained.tolist(), ahead.places)
                 else:
-                    found = _Step(edges, ahead.gained, ahead.places)
+                    found = _Following(edges, ahead.gained, ahead.places)
             if found is not None and len(found.edges) > _KEPT:
                 return found  # too large to be remembered for every place
             self.steps[place, move] = found
@@ -283,7 +283,11 @@ class _Column:
 
     def _between(self, place: int) -> float:
         """A threshold between two bins."""
-        return float(self.low[place]) if self.whole else roundest(self.high[place - 1], self.low[place])
+        return (
+            float(self.low[place])
+            if self.whole
+            else roundest(self.high[place - 1], self.low[place])
+        )
 
 
 def roundest(low: float, high: float) -> float:
@@ -325,7 +329,10 @@ def _simpler(rules: tuple[PlanRule, ...]) -> Iterator[tuple[PlanRule, ...]]:
                 yield _with(rules, place, PlanRule(rule.move, others[0] + others[1]))
             ends = []
             if np.isfinite(when.low) and np.isfinite(when.high):
-                ends = [When(when.feature, -np.inf, when.high), When(when.feature, when.low, np.inf)]
+                ends = [
+                    When(when.feature, -np.inf, when.high),
+                    When(when.feature, when.low, np.inf),
+                ]
                 if when.feature != "loss" and when.high - when.low > 1.0:
                     ends += [
                         When(when.feature, float(at), float(at) + 1.0)
@@ -335,7 +342,5 @@ def _simpler(rules: tuple[PlanRule, ...]) -> Iterator[tuple[PlanRule, ...]]:
                 yield _with(rules, place, PlanRule(rule.move, (*others[0], end, *others[1])))
 
 
-def _with(
-    rules: tuple[PlanRule, ...], place: int, rule: PlanRule
-) -> tuple[PlanRule, ...]:
+def _with(rules: tuple[PlanRule, ...], place: int, rule: PlanRule) -> tuple[PlanRule, ...]:
     return (*rules[:place], rule, *rules[place + 1 :])

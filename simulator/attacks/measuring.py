@@ -8,7 +8,6 @@ ends are those of a mean of bounded numbers (betting; Waudby-Smith and Ramdas 20
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from simulator.analysis.estimation.betting import betting_lower, betting_upper
-from simulator.attacks.claims import Claim
-from simulator.attacks.plans import Plan, Seen, exact_delta, moves_of
+from simulator.attacks.claims import AttackedClaim
+from simulator.attacks.plans import AttackPlan, Seen, exact_delta, moves_of
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Pilot, Stream, generator
 from simulator.mechanisms import ScalarMechanism
@@ -35,7 +34,7 @@ _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MeasuredDelta:
     """What a plan gets: E[(1 - e^(epsilon - loss))_+] where it stops.
 
     Attributes
@@ -60,26 +59,26 @@ class Measured:
 
 
 def measure(
-    plan: Plan, claim: Claim, *, trials: int, seed: int, confidence: float
-) -> Measured:
+    plan: AttackPlan, claim: AttackedClaim, *, trials: int, seed: int, confidence: float
+) -> MeasuredDelta:
     """What a plan gets of a claim, exactly where its states are few."""
     try:
         found = exact_delta(plan, claim)
     except NotApplicable:
         return drawn(plan, claim, trials=trials, seed=seed, confidence=confidence)
     middle = 0.5 * (found.lower + found.upper)
-    return Measured(delta=found, value=middle, exact=True, confidence=1.0, trials=0)
+    return MeasuredDelta(delta=found, value=middle, exact=True, confidence=1.0, trials=0)
 
 
 def drawn(
-    plan: Plan, claim: Claim, *, trials: int, seed: int, confidence: float
-) -> Measured:
+    plan: AttackPlan, claim: AttackedClaim, *, trials: int, seed: int, confidence: float
+) -> MeasuredDelta:
     """What a plan gets of a claim in ``trials`` plays that no search has seen."""
     thetas = _thetas(plan)
     draws = generator(seed, 0, Stream.PILOT, Pilot.SHOWN)
     shares = np.full(len(thetas), (1.0 - SHARE) / max(len(thetas) - 1, 1))
     shares[0] = SHARE if len(thetas) > 1 else 1.0
-    gains, weights = _plays(plan, claim, thetas, shares, trials, draws)
+    gains, weights = _plays(plan, claim, thetas, shares, trials=trials, noise=draws)
     won = gains * weights
     pilot, rest = won[: trials // _PILOT], won[trials // _PILOT :]
     alpha = 1.0 - confidence
@@ -88,7 +87,7 @@ def drawn(
     upper = betting_upper(won * shares[0], alpha / 2)
     scale = 1.0 / float(shares[0])
     value = float(won.mean())
-    return Measured(
+    return MeasuredDelta(
         delta=Bracket(min(lower, value), min(max(upper * scale, value), 1.0)),
         value=value,
         exact=False,
@@ -97,7 +96,7 @@ def drawn(
     )
 
 
-def _thetas(plan: Plan) -> list[float]:
+def _thetas(plan: AttackPlan) -> list[float]:
     """The tilts: 0, and the others where every option has tilted laws."""
     return [0.0, *_TILTS] if all(_tilts(option) for option in plan.options) else [0.0]
 
@@ -113,7 +112,9 @@ def _tilts(option: Option) -> bool:
 class _Draws:
     """The losses of an option's answers, under each tilt."""
 
-    def __init__(self, option: Option, plan: Plan, claim: Claim, thetas: Sequence[float]) -> None:
+    def __init__(
+        self, option: Option, plan: AttackPlan, claim: AttackedClaim, thetas: Sequence[float]
+    ) -> None:
         self.law, self.thetas = option.law, np.array(thetas)
         self.finite = isinstance(option.law, FiniteLaw)
         if isinstance(option.law, FiniteLaw):
@@ -165,10 +166,11 @@ class _Draws:
 
 
 def _plays(
-    plan: Plan,
-    claim: Claim,
+    plan: AttackPlan,
+    claim: AttackedClaim,
     thetas: Sequence[float],
     shares: np.ndarray,
+    *,
     trials: int,
     noise: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:

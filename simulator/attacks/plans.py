@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.attacks.claims import Claim
+from simulator.attacks.claims import AttackedClaim
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.finite import FiniteLaw
@@ -26,7 +26,7 @@ _NEAR = 1e-9
 
 
 Feature = str | int
-"""``loss`` (of all rounds so far), ``asked`` (how many rounds have run), or the index of an option
+"""``loss`` (of all rounds so far), ``played`` (how many rounds have run), or the index of an option
 (how often it has run)."""
 
 
@@ -49,17 +49,17 @@ class PlanRule:
 
 @dataclass(frozen=True)
 class Seen:
-    """What plans see of many plays: ``loss`` and ``asked``, shape (n,); ``counts`` (n, options)."""
+    """What plans see of n plays: ``loss`` and ``played``, shape (n,); ``counts`` (n, options)."""
 
     loss: np.ndarray
-    asked: np.ndarray
+    played: np.ndarray
     counts: np.ndarray
 
     def column(self, feature: Feature) -> np.ndarray:
         """The values of a feature, shape (n,)."""
         if feature == "loss":
             return self.loss
-        return self.asked if feature == "asked" else self.counts[:, feature]  # type: ignore[index]
+        return self.played if feature == "played" else self.counts[:, feature]  # type: ignore[index]
 
     def meeting(self, conditions: tuple[When, ...]) -> np.ndarray:
         """Which plays meet all conditions, shape (n,)."""
@@ -85,7 +85,7 @@ def move_of(rules: tuple[PlanRule, ...], loss: float, counts: Sequence[int]) -> 
             if when.feature == "loss":
                 value: float = loss
             else:
-                value = sum(counts) if when.feature == "asked" else counts[int(when.feature)]
+                value = sum(counts) if when.feature == "played" else counts[int(when.feature)]
             if not when.low <= value < when.high:
                 break
         else:
@@ -94,15 +94,15 @@ def move_of(rules: tuple[PlanRule, ...], loss: float, counts: Sequence[int]) -> 
 
 
 @dataclass(frozen=True)
-class Plan:
+class AttackPlan:
     """An adversary that asks what its first rule says that holds, until that is ``STOP``.
 
-    Where an option is refused, it and the larger ones are not asked again: the next smaller option
+    Where an option is refused, it and the larger ones are not played again: the next smaller option
     takes their place.
 
     Attributes
     ----------
-    options : what is asked, the smallest first.
+    options : what is played, the smallest first.
     rules : their moves are indices of options, or STOP; the last one has no condition.
     rounds : the most questions, also those that are refused.
     experiment : 0 where the loss is ln(p0/p1), 1 where it is ln(p1/p0).
@@ -136,7 +136,7 @@ class Plan:
         return move_of(self.rules, loss, counts)
 
 
-def exact_delta(plan: Plan, claim: Claim) -> Bracket:
+def exact_delta(plan: AttackPlan, claim: AttackedClaim) -> Bracket:
     """Ends of what a plan gets of a claim, by enumeration of its states.
 
     Raises NotApplicable where a law has infinitely many losses, where a loss lies on a threshold,
@@ -151,7 +151,7 @@ def exact_delta(plan: Plan, claim: Claim) -> Bracket:
     lower = upper = 0.0
     done, moved = 0, 0
     error = 1e-10 * (plan.rounds + 1)
-    for _asked in range(plan.rounds + 1):
+    for _played in range(plan.rounds + 1):
         following: dict[tuple[object, float, tuple[int, ...], int], float] = {}
         for (state, loss, counts, limit), mass in kept.items():
             for threshold in thresholds:
@@ -195,7 +195,7 @@ def _counted(counts: tuple[int, ...], move: int) -> tuple[int, ...]:
     return (*counts[:move], counts[move] + 1, *counts[move + 1 :])
 
 
-def _outcomes(option: Option, plan: Plan) -> list[tuple[float, float]]:
+def _outcomes(option: Option, plan: AttackPlan) -> list[tuple[float, float]]:
     """(loss, probability) of an option in the plan's experiment; infinite losses last."""
     law = option.law
     if not isinstance(law, FiniteLaw):

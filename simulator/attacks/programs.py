@@ -1,4 +1,4 @@
-"""The source of a plan: a generator of some twenty lines, which reads as Algorithm 1's adversary."""
+"""The source of a plan: a generator of some twenty lines that reads as Algorithm 1's adversary."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge
-from simulator.attacks.plans import STOP, Feature, Plan, PlanRule, When
-from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.attacks.plans import STOP, AttackPlan, Feature, PlanRule, When
+from simulator.data.alice import EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.files import write_new
@@ -51,7 +51,7 @@ class Program:
     source: str
     _: KW_ONLY
     rounds: int
-    plan: Plan = field(repr=False)
+    plan: AttackPlan = field(repr=False)
 
     def __str__(self) -> str:
         return self.source
@@ -81,7 +81,7 @@ class Program:
 
 
 def program_of(
-    plan: Plan, header: Sequence[str], relation: Relation, *, refuses: bool
+    plan: AttackPlan, header: Sequence[str], relation: Relation, *, refuses: bool
 ) -> Program:
     """The program of a plan.
 
@@ -110,7 +110,9 @@ def program_of(
     if "Table" in imports:
         lines.append("from simulator.mechanisms.table import Table")
     names = _names(plan)
-    lines += ["", f"{', '.join(names)} = {', '.join(map(str, range(len(names))))}"] if several else [""]
+    lines += (
+        ["", f"{', '.join(names)} = {', '.join(map(str, range(len(names))))}"] if several else [""]
+    )
     lines += ["MENU = (", *menu, ")"]
     if by_loss and all(isinstance(gain, tuple) for gain in gains):
         lines += ["GAINS = (", *(f"    ({', '.join(gain)}),  # by answer" for gain in gains), ")"]
@@ -118,11 +120,11 @@ def program_of(
     return Program("\n".join(lines), rounds=plan.rounds, plan=plan)
 
 
-def _checks_refusals(plan: Plan, refuses: bool) -> bool:
+def _checks_refusals(plan: AttackPlan, refuses: bool) -> bool:
     return refuses and (len(plan.options) > 1 or bool(plan.features))
 
 
-def _with_used_options(plan: Plan) -> Plan:
+def _with_used_options(plan: AttackPlan) -> AttackPlan:
     """The plan without options that it never asks."""
     used = sorted({rule.move for rule in plan.rules if rule.move != STOP})
     if not used:
@@ -144,10 +146,10 @@ def _with_used_options(plan: Plan) -> Plan:
         if possible:
             rules.append(PlanRule(place[rule.move], tuple(kept)))
     options = tuple(plan.options[old] for old in used)
-    return Plan(options, tuple(rules), rounds=plan.rounds, experiment=plan.experiment)
+    return AttackPlan(options, tuple(rules), rounds=plan.rounds, experiment=plan.experiment)
 
 
-def _names(plan: Plan) -> list[str]:
+def _names(plan: AttackPlan) -> list[str]:
     count = len(plan.options)
     if count == 1:
         return ["QUERY"]
@@ -167,9 +169,7 @@ def number_text(value: float) -> str:
 def _constructor(mechanism: Any) -> tuple[str, set[str]]:
     """(The text that makes a mechanism, the classes that it names)."""
     if isinstance(mechanism, Table):
-        rows = (
-            "(" + ", ".join(map(repr, row)) + ")" for row in (mechanism.on_0, mechanism.on_1)
-        )
+        rows = ("(" + ", ".join(map(repr, row)) + ")" for row in (mechanism.on_0, mechanism.on_1))
         return f"Table(ALICE, {', '.join(rows)})", {"Table"}
     if isinstance(mechanism, PoissonSubsampled) and isinstance(mechanism.mechanism, Gaussian):
         sigma, rate = mechanism.mechanism.fixed_parameter(), mechanism.rate
@@ -271,12 +271,12 @@ def _condition(when: When, counted: dict[int, str]) -> str:
 
 
 def _body(
-    plan: Plan, names: list[str], gains: list[str | tuple[str, ...]], refuses: bool
+    plan: AttackPlan, names: list[str], gains: list[str | tuple[str, ...]], refuses: bool
 ) -> list[str]:
     several, by_loss = len(plan.options) > 1, "loss" in plan.features
     limited = refuses and several
-    counted = {f: f"asked_{names[f].lower()}" for f in plan.features if isinstance(f, int)}
-    counters = (["asked"] if "asked" in plan.features else []) + [
+    counted = {f: f"played_{names[f].lower()}" for f in plan.features if isinstance(f, int)}
+    counters = (["played"] if "played" in plan.features else []) + [
         counted[f] for f in sorted(counted)
     ]
     memory = (["loss"] if by_loss else []) + counters + (["most"] if limited else [])
@@ -302,7 +302,7 @@ def _body(
         lines += ["        if math.isnan(answer):  # refused", "            break"]
     if by_loss:
         lines += [f"        {line}" for line in _gained(names, gains, entry)]
-    lines += [f"        {name} += 1" for name in counters if name == "asked"]
+    lines += [f"        {name} += 1" for name in counters if name == "played"]
     lines += [f"        {name} += move == {names[f]}" for f, name in sorted(counted.items())]
     if limited or "break" in "".join(lines):
         lines += [
@@ -312,7 +312,7 @@ def _body(
     return lines
 
 
-def _choice(plan: Plan, names: list[str], counted: dict[int, str]) -> list[str]:
+def _choice(plan: AttackPlan, names: list[str], counted: dict[int, str]) -> list[str]:
     """The rules as conditions; those of equal moves that follow each other are one."""
     groups: list[tuple[int, list[str]]] = []
     for rule in plan.rules:
@@ -339,7 +339,7 @@ def _choice(plan: Plan, names: list[str], counted: dict[int, str]) -> list[str]:
             lines += [f"{word} (", f"    {parts[0]}"]
             lines += [f"    or {each}" for each in parts[1:]]
             lines += ["):", f"    {then}"]
-    if not several:  # a single query is asked unless the plan has stopped
+    if not several:  # a single query is played unless the plan has stopped
         while lines[-1] == "    pass" and lines[-2] == "else:":
             lines = lines[:-2]
         lines = [line for line in lines if line != "pass"]
@@ -357,6 +357,8 @@ def _gained(names: list[str], gains: list[str | tuple[str, ...]], entry: str) ->
         return [f"loss += {texts[0]}"]
     lines = []
     for number, (name, text) in enumerate(zip(names, texts)):
-        word = "else:" if number == len(names) - 1 else f"{'elif' if number else 'if'} move == {name}:"
+        word = (
+            "else:" if number == len(names) - 1 else f"{'elif' if number else 'if'} move == {name}:"
+        )
         lines += [word, f"    loss += {text}"]
     return lines

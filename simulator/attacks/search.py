@@ -1,85 +1,32 @@
-"""A search for an adversary that breaks a claim; what it finds is a program."""
+"""The search for an adversary that breaks a claim; what it finds is a program."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
-from simulator.attacks.claims import (
-    BoundClaim,
-    Claim,
-    FilterClaim,
-    OdometerClaim,
-    PromiseClaim,
-)
-from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
-from simulator.attacks.measuring import Measured, measure
-from simulator.attacks.plans import Feature, Plan, PlanRule
-from simulator.attacks.programs import Program, program_of
+from simulator.attacks.claims import AttackedClaim, claim_of
+from simulator.attacks.leads import Lead
+from simulator.attacks.measuring import MeasuredDelta
+from simulator.attacks.plans import AttackPlan, PlanRule
+from simulator.attacks.programs import Program
+from simulator.attacks.searching import AdversarySearch
 from simulator.attacks.shrinking import shortest_of
-from simulator.attacks.spaces import Menu, default_menus, experiments_of, menus_of
-from simulator.attacks.teachers import NothingToWin, PolicyTeacher, Teacher, by_size, point_teacher
+from simulator.attacks.spaces import default_menus, experiments_of, menus_of
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.foundations.facts import ShownByFacts
-from simulator.foundations.seeds import named_seed
 from simulator.foundations.validation import open_probability, positive, whole
-from simulator.foundations.wording import count_of
-from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
 from simulator.theory.bracket import Bracket
-from simulator.theory.filters.interface import Filter
-from simulator.theory.filters.named import parse_filter
-from simulator.worst.game import Game
 from simulator.worst.menu_parsing import entries
-from simulator.worst.odometers import worst_odometer
 from simulator.worst.policy import Policy
-from simulator.worst.own_filter import OwnFilter, promise_of
-from simulator.worst.search import worst_case
 
-KEEP = 0.9
-"""The share of what the search has found that a program keeps."""
-MOST_RULES = 12
-PLAYS = 20_000
-"""Fresh plays of a program whose states are too many to enumerate."""
-_WORK = 2e6
-"""About so many rounds of fresh plays at most."""
-_ROUNDS = 64
-"""Rounds where nothing else ends the game."""
-_READINGS = 2000
-"""About so many readings of an odometer are searched, one for each count of each option."""
-_COARSE = 0.02
-"""Relative distance of the ends in a first search of a menu."""
 _MINUTE = 60.0
 """The least seconds in which fine menus are tried."""
 _ADVANCED = 3
 """Menus of which programs are made."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lead:
-    """A searched menu: its values, and what is known of it.
-
-    Attributes
-    ----------
-    delta : ends of the largest delta of the menu in this experiment; the lower one may be an
-        approximation, the upper one is certified, and 1 where nothing is known.
-    """
-
-    menu: Menu
-    experiment: int
-    rounds: int
-    teacher: Teacher
-    delta: Bracket
-
-    @property
-    def policy(self) -> Policy | None:
-        """The table of an exact search; None where the values are approximate."""
-        return self.teacher.policy if isinstance(self.teacher, PolicyTeacher) else None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -112,11 +59,11 @@ class FoundAdversary(ShownByFacts):
     'broken'
     """
 
-    claim: Claim
+    claim: AttackedClaim
     program: Program
-    measured: Measured
+    measured: MeasuredDelta
     shortest: Program | None = None
-    shortest_measured: Measured | None = None
+    shortest_measured: MeasuredDelta | None = None
     policy: Policy | None = None
     searched: Bracket | None = None
     upper: float | None = None
@@ -160,71 +107,6 @@ class FoundAdversary(ShownByFacts):
         return found
 
 
-def claim_of(
-    claim: Any,
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    rounds: int | None = None,
-    relation: Relation = ADD_REMOVE,
-) -> Claim:
-    """The claim of a filter, an odometer, a pair (epsilon, delta), or a function of views.
-
-    Raises InvalidInput for anything else.
-    """
-    if isinstance(claim, Claim):
-        return claim
-    if rounds is not None:
-        rounds = whole("rounds", rounds)
-    if isinstance(claim, str):
-        claim = parse_filter(claim)
-    if isinstance(claim, Filter):
-        return FilterClaim(
-            filter=claim, promised=claim.epsilon, delta=claim.delta, rounds=rounds,
-            relation=relation,
-        )  # fmt: skip
-    if isinstance(claim, OwnFilter):
-        promise = promise_of(claim)
-        if promise is None and (epsilon is None or delta is None):
-            raise InvalidInput(
-                f"the filter {type(claim).__name__} states no promise; give epsilon and delta, or "
-                "its attributes epsilon and delta"
-            )
-        own = promise if promise is not None else (0.0, 0.0)
-        return FilterClaim(
-            filter=claim,
-            promised=own[0] if epsilon is None else epsilon,
-            delta=own[1] if delta is None else delta,
-            rounds=rounds, relation=relation,
-        )  # fmt: skip
-    if isinstance(claim, InteractiveMechanism):
-        raise InvalidInput(
-            "an interactive mechanism is attacked by simulator.attacks.find_conversation, on "
-            "neighbouring databases"
-        )
-    if hasattr(claim, "fresh"):
-        announced = getattr(claim.fresh(), "delta", None) if delta is None else delta
-        if announced is None:
-            raise InvalidInput("the odometer announces no delta: give delta")
-        return OdometerClaim(
-            odometer=claim, delta=float(announced), rounds=rounds or _ROUNDS, relation=relation
-        )
-    if isinstance(claim, tuple) and len(claim) == 2:
-        return BoundClaim(
-            promised=claim[0], delta=claim[1], rounds=rounds, relation=relation
-        )
-    if callable(claim):
-        if delta is None:
-            raise InvalidInput("a promise holds up to a delta: give delta")
-        return PromiseClaim(
-            promise=claim, delta=delta, rounds=rounds or _ROUNDS, relation=relation
-        )
-    raise InvalidInput(
-        "a claim is a filter, an odometer, a pair (epsilon, delta) with rounds, or a function of "
-        f"a view, not {claim!r:.80}"
-    )
-
-
 def find_adversary(
     claim: Any,
     menu: str | Iterable[Any] | None = None,
@@ -243,9 +125,9 @@ def find_adversary(
     Parameters
     ----------
     claim : a filter or its text, an odometer, a pair (epsilon, delta) for ``rounds`` rounds, a
-        function from the rounds so far (:class:`~simulator.attacks.claims.Turn`) to an epsilon, or
-        a :class:`~simulator.attacks.claims.Claim`.
-    menu : what may be asked, as for :func:`~simulator.worst.search.worst_case`; by default menus
+        function from the rounds so far (:class:`~simulator.attacks.claims.PastRound`) to an
+        epsilon, or a :class:`~simulator.attacks.claims.AttackedClaim`.
+    menu : what may be played, as for :func:`~simulator.worst.search.worst_case`; by default menus
         in the scale of the claim are tried.
     epsilon, delta : the promise, where the claim does not state it.
     rounds : the most rounds, where the claim does not end the game.
@@ -255,7 +137,7 @@ def find_adversary(
 
     Raises
     ------
-    InvalidInput : no claim, or nothing that may be asked.
+    InvalidInput : no claim, or nothing that may be played.
     NotApplicable : nothing of the menu can be searched.
 
     >>> from simulator.attacks import find_adversary
@@ -266,235 +148,83 @@ def find_adversary(
     seconds = positive("seconds", seconds)
     confidence = open_probability("confidence", confidence)
     whole("seed", seed, 0)
-    search = AdversarySearch(goal, seconds, seed, confidence, report or (lambda line: None))
-    return search.run(menu)
+    search = AdversarySearch(
+        goal, seconds, seed, confidence=confidence, report=report or (lambda line: None)
+    )
+    return _run(search, menu)
 
 
-@dataclass(eq=False)
-class AdversarySearch:
-    """A search in progress: the claim, the time left, and the menus searched so far."""
-
-    claim: Claim
-    seconds: float
-    seed: int
-    confidence: float
-    report: Callable[[str], None]
-    tried: int = 0
-    leads: list[Lead] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
-    begun: float = field(default_factory=time.process_time)
-
-    @property
-    def left(self) -> float:
-        """The processor time that is left, in seconds."""
-        return self.seconds - (time.process_time() - self.begun)
-
-    def run(self, menu: Any) -> FoundAdversary:
-        """The best program, over a menu or over those that are tried by default."""
-        interrupted = False
-        upper: float | None = None
+def _run(search: AdversarySearch, menu: Any) -> FoundAdversary:
+    """The best program, over a menu or over those that are tried by default."""
+    interrupted = False
+    upper: float | None = None
+    try:
+        upper = _explore(search, menu)
+    except KeyboardInterrupt:
+        interrupted = True
+        if not search.leads:
+            raise
+    if not search.leads:
+        why = search.refusals[0] if search.refusals else "no menu was given"
+        raise NotApplicable(f"nothing could be searched: {why}")
+    leads = sorted(search.leads, key=lambda lead: lead.delta.lower, reverse=True)
+    best: tuple[AttackPlan, MeasuredDelta, Lead] | None = None
+    for lead in leads[:_ADVANCED]:
+        if best is not None and (search.left < 0.25 * search.seconds or interrupted):
+            break
         try:
-            upper = self._explore(menu)
+            plan = search.plan_of(lead)
         except KeyboardInterrupt:
             interrupted = True
-            if not self.leads:
-                raise
-        if not self.leads:
-            why = self.refusals[0] if self.refusals else "no menu was given"
-            raise NotApplicable(f"nothing could be searched: {why}")
-        leads = sorted(self.leads, key=lambda lead: lead.delta.lower, reverse=True)
-        best: tuple[Plan, Measured, Lead] | None = None
-        for lead in leads[:_ADVANCED]:
-            if best is not None and (self.left < 0.25 * self.seconds or interrupted):
-                break
-            try:
-                plan = self.plan_of(lead)
-            except KeyboardInterrupt:
-                interrupted = True
-                plan = Plan(lead.teacher.options, (PlanRule(0),), rounds=lead.rounds,
-                            experiment=lead.experiment)  # fmt: skip
-            measured = self.measured(plan, f"plan {leads.index(lead)}")
-            if best is None or measured.delta.lower > best[1].delta.lower:
-                best = plan, measured, lead
-                self.report(f"{measured} in {len(plan.rules)} rules")
-        assert best is not None
-        plan, measured, lead = best
-        if not measured.exact:  # of several programs one was chosen: it plays once more
-            measured = self.measured(plan, "final")
-        program = self.program(plan, measured)
-        exact = max(
-            (each for each in leads if each.policy is not None),
-            key=lambda each: each.delta.lower, default=None,
-        )  # fmt: skip
-        found = FoundAdversary(
-            claim=self.claim, program=program, measured=measured,
-            policy=None if exact is None else exact.policy,
-            searched=None if exact is None else exact.delta,
-            upper=upper, tried=self.tried, interrupted=interrupted,
-        )  # fmt: skip
-        if found.verdict == "broken" and not interrupted:
-            try:
-                small = shortest_of(self, plan, lead)
-            except KeyboardInterrupt:
-                small = None
-            if small is not None:
-                measured = self.measured(small, "shortest")
-                if measured.delta.lower > self.claim.delta:
-                    found = replace(
-                        found,
-                        shortest=self.program(small, measured),
-                        shortest_measured=measured,
-                    )
-        return replace(found, seconds=time.process_time() - self.begun)
-
-    def _explore(self, menu: Any) -> float | None:
-        """Search the menus; an upper end over a menu that was given."""
-        relation = self.claim.relation
-        if menu is None:
-            for text in default_menus(self.claim, fine=self.seconds >= _MINUTE):
-                if self.leads and self.left < 0.5 * self.seconds:
-                    break
-                for experiment in experiments_of(entries(text, relation)):
-                    self.look(entries(text, relation), experiment, 0.1 * self.seconds)
-            return None
-        menus = menus_of(menu, relation)
-        uppers: list[float] = []
-        for one in menus:
-            for experiment in experiments_of(one):
-                share = 0.4 * self.seconds / len(menus)
-                lead = self.look(one, experiment, max(share, 1.0))
-                if one is menus[-1]:
-                    uppers.append(1.0 if lead is None else lead.delta.upper)
-        upper = max(uppers, default=1.0)
-        return upper if upper < 1.0 else None
-
-    def look(self, menu: Menu, experiment: int, seconds: float, rounds: int | None = None) -> Lead | None:
-        """Search one menu; None where it cannot be searched."""
-        self.tried += 1
+            plan = AttackPlan(lead.teacher.options, (PlanRule(0),), rounds=lead.rounds,
+                        experiment=lead.experiment)  # fmt: skip
+        measured = search.measured(plan, f"plan {leads.index(lead)}")
+        if best is None or measured.delta.lower > best[1].delta.lower:
+            best = plan, measured, lead
+            search.report(f"{measured} in {len(plan.rules)} rules")
+    assert best is not None
+    plan, measured, lead = best
+    if not measured.exact:  # of several programs one was chosen: it plays once more
+        measured = search.measured(plan, "final")
+    program = search.program(plan, measured)
+    exact = max(
+        (each for each in leads if each.policy is not None),
+        key=lambda each: each.delta.lower, default=None,
+    )  # fmt: skip
+    found = FoundAdversary(
+        claim=search.claim, program=program, measured=measured,
+        policy=None if exact is None else exact.policy,
+        searched=None if exact is None else exact.delta,
+        upper=upper, tried=search.tried, interrupted=interrupted,
+    )  # fmt: skip
+    if found.verdict == "broken" and not interrupted:
         try:
-            lead = lead_of(self.claim, menu, experiment, seconds, rounds)
-        except (NotApplicable, InvalidInput) as error:
-            self.refusals.append(str(error))
-            return None
-        if rounds is None:
-            self.leads.append(lead)
-        return lead
+            small = shortest_of(search, plan, lead)
+        except KeyboardInterrupt:
+            small = None
+        if small is not None:
+            shortest, its = small
+            found = replace(found, shortest=search.program(shortest, its), shortest_measured=its)
+    return replace(found, seconds=time.process_time() - search.begun)
 
-    def wanted(self, lead: Lead) -> float:
-        """What a plan is to get: a share of the lead's value, and clearly more than is promised."""
-        value, promised = lead.delta.lower, self.claim.delta
-        return max(KEEP * value, promised + 0.5 * (value - promised))
 
-    def plan_of(self, lead: Lead, enough: float | None = None) -> Plan:
-        """The shortest plan that keeps a share of the lead's value, or reaches ``enough``."""
-        draws = np.random.default_rng(named_seed(self.seed, "lessons", len(self.leads)))
-        pupil = Pupil(lead.teacher, lead.rounds, draws)
-        features: list[Feature] = ["loss", "asked"]
-        options = len(lead.teacher.options)
-        if 1 < options <= 4:
-            features += range(options)
-        wanted = self.wanted(lead) if enough is None else enough
-        rules = constant_rules(pupil)
-        best = pupil.value(rules), rules
-        met, idle = pupil.lessons(), 0
-        while best[0] < wanted and len(rules) < MOST_RULES and idle < 2:
-            if self.left < 0.15 * self.seconds and len(rules) > 3:
+def _explore(search: AdversarySearch, menu: Any) -> float | None:
+    """Search the menus; an upper end over a menu that was given."""
+    relation = search.claim.relation
+    if menu is None:
+        for text in default_menus(search.claim, fine=search.seconds >= _MINUTE):
+            if search.leads and search.left < 0.5 * search.seconds:
                 break
-            value, rules = with_one_more(rules, pupil, met, tuple(features))
-            idle = 0 if value > best[0] else idle + 1
-            best = max(best, (value, rules), key=itemgetter(0))
-        rules = tidied(
-            best[1],
-            pupil.value,
-            least=wanted if best[0] >= wanted else 0.995 * best[0],
-            in_time=lambda: self.left > 0.1 * self.seconds,
-        )
-        return self._plan(lead, rules)
-
-    def _plan(self, lead: Lead, rules: tuple[PlanRule, ...]) -> Plan:
-        options = lead.teacher.options
-        return Plan(
-            options, rules, rounds=lead.rounds + len(options) - 1, experiment=lead.experiment
-        )
-
-    def measured(self, plan: Plan, name: str) -> Measured:
-        """What a plan gets, in plays of its own seed."""
-        trials = int(min(PLAYS, max(_WORK / max(plan.rounds, 1), 1000)))
-        seed = named_seed(self.seed, name, 0)
-        return measure(plan, self.claim, trials=trials, seed=seed, confidence=self.confidence)
-
-    def program(self, plan: Plan, measured: Measured) -> Program:
-        """The program of a plan."""
-        refuses = not isinstance(self.claim, BoundClaim)
-        rounds = count_of(plan.rounds, "round")
-        header = [
-            f"Against {self.claim}: delta is {measured},",
-            f"where {self.claim.delta:g} is promised. It takes at most {rounds}.",
-        ]
-        if plan.experiment:
-            header.append("delta is that of the exchanged experiments: of b = 1 against b = 0.")
-        return program_of(plan, header, self.claim.relation, refuses=refuses)
-
-
-def lead_of(
-    claim: Claim, menu: Menu, experiment: int, seconds: float, rounds: int | None = None
-) -> Lead:
-    """The values of a menu: by the certified search where it applies, else approximately."""
-    most = claim.rounds if rounds is None else rounds
-    try:
-        return _certified(claim, menu, experiment, seconds, most)
-    except (NotApplicable, InvalidInput) as error:
-        if most is None and "ends the game" not in str(error) and "end" not in str(error):
-            raise
-        refused = error
-    rounds = most or _ROUNDS
-    options = Game(menu, rounds, None, experiment, claim.relation).options(1.0)
-    try:
-        teacher = point_teacher(claim, options, rounds, experiment)
-    except NotApplicable:
-        raise refused from None
-    value = min(teacher.value(teacher.start), 1.0)
-    return Lead(
-        menu=menu,
-        experiment=experiment,
-        rounds=rounds,
-        teacher=teacher,
-        delta=Bracket(value, 1.0),
-    )
-
-
-def _certified(
-    claim: Claim, menu: Menu, experiment: int, seconds: float, rounds: int | None
-) -> Lead:
-    options: dict[str, Any] = {
-        "experiment": experiment,
-        "relation": claim.relation,
-        "tolerance": _COARSE,
-        "seconds": seconds,
-    }
-    if isinstance(claim, OdometerClaim):
-        few = int(_READINGS ** (1.0 / len(menu)))
-        rounds = min(rounds or _ROUNDS, max(few, 1))  # its nodes are the counts of the options
-        found: Any = worst_odometer(menu, claim.odometer, rounds, **options)
-        if abs(found.announced - claim.delta) > 1e-12:
-            raise NotApplicable("the odometer announces another delta")
-    elif isinstance(claim, FilterClaim):
-        found = worst_case(
-            menu, epsilon=claim.promised, rounds=rounds, filter=claim.filter,
-            patience=max(seconds, 1.0), **options,
-        )  # fmt: skip
-    elif isinstance(claim, BoundClaim):
-        found = worst_case(
-            menu, epsilon=claim.promised, rounds=rounds, patience=max(seconds, 1.0), **options
-        )
-    else:
-        raise NotApplicable(f"{claim} has no certified search")
-    policy = found.policy
-    if policy.menu:
-        teacher: Teacher = PolicyTeacher(policy)
-    else:
-        game = Game(menu, rounds or _ROUNDS, None, experiment, claim.relation)
-        teacher = NothingToWin(by_size(game.options(1.0)))
-    return Lead(
-        menu=menu, experiment=experiment, rounds=policy.rounds, teacher=teacher, delta=found.delta
-    )
+            for experiment in experiments_of(entries(text, relation)):
+                search.look(entries(text, relation), experiment, 0.1 * search.seconds)
+        return None
+    menus = menus_of(menu, relation)
+    uppers: list[float] = []
+    for one in menus:
+        for experiment in experiments_of(one):
+            share = 0.4 * search.seconds / len(menus)
+            lead = search.look(one, experiment, max(share, 1.0))
+            if one is menus[-1]:
+                uppers.append(1.0 if lead is None else lead.delta.upper)
+    upper = max(uppers, default=1.0)
+    return upper if upper < 1.0 else None

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from simulator.attacks.plans import STOP, Plan
+from simulator.attacks.leads import Lead
+from simulator.attacks.measuring import MeasuredDelta
+from simulator.attacks.plans import STOP, AttackPlan
+from simulator.attacks.searching import AdversarySearch
 from simulator.attacks.spaces import Menu
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.worst.menu_parsing import entries
-
-if TYPE_CHECKING:
-    from simulator.attacks.search import AdversarySearch, Lead
 
 _CLEAR = 1.05
 """How many times what is promised a shorter counterexample gets, at least."""
 _DIGITS = (1, 2)
 
 
-def shortest_of(search: AdversarySearch, plan: Plan, lead: Lead) -> Plan | None:
-    """A plan that breaks the claim with fewer rounds and rounder parameters; None if there is none.
+def shortest_of(
+    search: AdversarySearch, plan: AttackPlan, lead: Lead
+) -> tuple[AttackPlan, MeasuredDelta] | None:
+    """A plan that breaks the claim with fewer rounds and rounder parameters, and what it gets.
 
-    Each step keeps a value of the search that is clearly above the promise.
+    Each step keeps a value of the search that is clearly above the promise; the last one of which a
+    short plan breaks the claim counts. None if there is none.
     """
     goal = search.claim.delta * _CLEAR if search.claim.delta else 1e-12
-    lead = _fewer_options(search, plan, lead, goal)
-    lead = _rounder(search, lead, goal)
-    lead = _fewer_rounds(search, lead, goal)
-    if lead.delta.lower <= goal:
-        return None
-    return search.plan_of(lead, enough=goal)
+    steps = [lead]
+    for shorter in (_fewer_rounds, _fewer_options, _rounder, _fewer_rounds):
+        steps.append(shorter(search, steps[-1], plan, goal))
+    looked_at: list[Lead] = []
+    for each in reversed(steps):
+        if each in looked_at or each.delta.lower <= goal:
+            continue
+        looked_at.append(each)
+        found = search.plan_of(each, enough=goal)
+        measured = search.measured(found, f"shortest {len(looked_at)}")
+        if measured.delta.lower > search.claim.delta:
+            return found, measured
+        if search.left < 0.0:
+            break
+    return None
 
 
 def _look(search: AdversarySearch, menu: Menu, lead: Lead, rounds: int | None) -> Lead | None:
@@ -38,7 +49,7 @@ def _look(search: AdversarySearch, menu: Menu, lead: Lead, rounds: int | None) -
     return search.look(menu, lead.experiment, 0.05 * search.seconds, rounds or lead.rounds)
 
 
-def _fewer_options(search: AdversarySearch, plan: Plan, lead: Lead, goal: float) -> Lead:
+def _fewer_options(search: AdversarySearch, lead: Lead, plan: AttackPlan, goal: float) -> Lead:
     """The lead with the options alone that the plan asks, or with one of them."""
     used = [plan.options[move].label for move in sorted({r.move for r in plan.rules} - {STOP})]
     for labels in ([each] for each in used[::-1]):
@@ -48,9 +59,7 @@ def _fewer_options(search: AdversarySearch, plan: Plan, lead: Lead, goal: float)
     return _of_labels(search, used, lead, goal) or lead
 
 
-def _of_labels(
-    search: AdversarySearch, labels: list[str], lead: Lead, goal: float
-) -> Lead | None:
+def _of_labels(search: AdversarySearch, labels: list[str], lead: Lead, goal: float) -> Lead | None:
     try:
         menu = entries(",".join(labels), search.claim.relation)
     except InvalidInput:
@@ -59,7 +68,7 @@ def _of_labels(
     return found if found is not None and found.delta.lower > goal else None
 
 
-def _rounder(search: AdversarySearch, lead: Lead, goal: float) -> Lead:
+def _rounder(search: AdversarySearch, lead: Lead, plan: AttackPlan, goal: float) -> Lead:
     """The lead with the parameters of its menu rounded to one digit, or to two."""
     names = [entry.name for entry in lead.menu]
     for texts in _rounded(names):
@@ -84,7 +93,7 @@ def _rounded(names: list[str]) -> Iterator[list[str]]:
         yield texts
 
 
-def _fewer_rounds(search: AdversarySearch, lead: Lead, goal: float) -> Lead:
+def _fewer_rounds(search: AdversarySearch, lead: Lead, plan: AttackPlan, goal: float) -> Lead:
     """The lead with the fewest rounds whose value is above the goal, by bisection."""
     low, high, best = 0, lead.rounds, lead
     while high - low > 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from simulator.attacks.claims import Claim
+from simulator.attacks.claims import AttackedClaim
 from simulator.data.databases import Relation
 from simulator.worst.menu import Entry, FixedEntry, FreeEntry
 from simulator.worst.menu_parsing import entries
@@ -28,7 +28,7 @@ def _responses(sizes: Sequence[float]) -> str:
     return ",".join(f"randomized-response:{size:.6g}" for size in sizes)
 
 
-def default_menus(claim: Claim, *, fine: bool) -> Iterator[str]:
+def default_menus(claim: AttackedClaim, *, fine: bool) -> Iterator[str]:
     """Yield menus in the scale of a claim, the quickest first; ``fine`` ones take a minute."""
     unit = min(max(claim.largest, 1e-3), 20.0)
     for size in _SINGLE:

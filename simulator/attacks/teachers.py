@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from simulator.attacks.claims import Claim
+from simulator.attacks.claims import AttackedClaim
 from simulator.attacks.plans import STOP
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -52,8 +52,13 @@ class Ahead(NamedTuple):
 class Teacher(Protocol):
     """The values of a game."""
 
-    options: tuple[Option, ...]
-    start: Place
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What may be played, the smallest first."""
+
+    @property
+    def start(self) -> Place:
+        """The place before the first round."""
 
     def stopped(self, place: Place) -> float:
         """The value of stopping."""
@@ -106,7 +111,7 @@ MOST_VALUES = 4e8
 """Bytes of the values of a policy's places."""
 
 
-class _Points(Sequence[Place]):
+class _PointsOfNode(Sequence[Place]):
     """Points of one node, and None beyond the last of them: an infinite loss."""
 
     def __init__(self, node: int, points: np.ndarray) -> None:
@@ -168,7 +173,7 @@ class PolicyTeacher:
         if infinite > 0.0:
             gained, chance = np.append(gained, math.inf), np.append(chance, infinite)
             value = np.append(value, 1.0)
-        return Ahead(gained, chance, value, _Points(after, reached))
+        return Ahead(gained, chance, value, _PointsOfNode(after, reached))
 
 
 MOST_PLACES = 150_000
@@ -184,10 +189,11 @@ class PointTeacher:
     Raises NotApplicable where there are too many places.
     """
 
-    claim: Claim
+    claim: AttackedClaim
     options: tuple[Option, ...]
     rounds: int
     experiment: int
+    _: KW_ONLY
     step: float
     digits: int | None
     best: dict[Hashable, float] = field(default_factory=dict, repr=False)
@@ -293,7 +299,7 @@ def _answers(law: PrivacyLossLaw) -> tuple[np.ndarray, np.ndarray]:
 
 
 def point_teacher(
-    claim: Claim, options: Sequence[Option], rounds: int, experiment: int
+    claim: AttackedClaim, options: Sequence[Option], rounds: int, experiment: int
 ) -> PointTeacher:
     """The values of a claim, as fine as fits."""
     spreads = [
@@ -303,7 +309,9 @@ def point_teacher(
     finest = max(min((s for s in spreads if s > 0.0), default=1.0), 1e-6)
     for fineness, digits in ((1e-6, None), (0.25, 4), (0.5, 3), (1.0, 2), (1.0, 1), (1.0, 0)):
         try:
-            return PointTeacher(claim, tuple(options), rounds, experiment, finest * fineness, digits)
+            return PointTeacher(
+                claim, tuple(options), rounds, experiment, step=finest * fineness, digits=digits
+            )
         except (NotApplicable, RecursionError):
             continue
     raise NotApplicable(

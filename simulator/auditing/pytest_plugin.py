@@ -276,7 +276,7 @@ class Assertions:
         return self._counted(0.0, assert_pipeline, pipeline, database, claimed=claimed, **options)
 
     def assert_no_adversary(self, claim: Any, menu: Any = None, **options: Any) -> Any:
-        """Call ``simulator.attacks.assert_no_adversary`` with its share of the budget and a seed."""
+        """Call ``assert_no_adversary`` of the attacks, with its share of the budget and a seed."""
         __tracebackhide__ = True
         from simulator.analysis.searches import assert_no_adversary
 

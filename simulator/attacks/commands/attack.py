@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     "--menu",
     default=None,
     metavar="MENU",
-    help="What may be asked, as for worst-case: laplace:0.1,randomized-response:0.01..0.2; without "
-    "it menus in the scale of the claim are tried.",
+    help="What may be played, as for worst-case: laplace:0.1,randomized-response:0.01..0.2; "
+    "without it menus in the scale of the claim are tried.",
 )
 @click.option("--epsilon", type=float, default=None, help="The promised epsilon.")
 @click.option("--delta", type=float, default=None, help="The promised delta.")

@@ -1,8 +1,8 @@
 """A lower end for k of t steps: a test on the sum of ln(1 - q + q X_j).
 
 The statement and its proof: simulator/theory/lemmas/subset-test.md. The choice of q is made on a
-coarse lattice; near k/t the test is the best where each step holds the record with probability q, and
-a small q makes it a test on the sum of X_j, the best for k = 1.
+coarse lattice; near k/t the test is the best where each step holds the record with probability q,
+and a small q makes it a test on the sum of X_j, the best for k = 1.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""A search in progress: it looks at menus, makes plans of what it has seen, and measures them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from operator import itemgetter
+
+import numpy as np
+
+from simulator.attacks.claims import AttackedClaim, BoundClaim
+from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
+from simulator.attacks.leads import Lead, lead_of
+from simulator.attacks.measuring import MeasuredDelta, measure
+from simulator.attacks.plans import AttackPlan, Feature, PlanRule
+from simulator.attacks.programs import Program, program_of
+from simulator.attacks.spaces import Menu
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.seeds import named_seed
+from simulator.foundations.wording import count_of
+
+KEEP = 0.9
+"""The share of what the search has found that a program keeps."""
+MOST_RULES = 12
+PLAYS = 20_000
+"""Fresh plays of a program whose states are too many to enumerate."""
+_WORK = 2e6
+"""About so many rounds of fresh plays at most."""
+
+
+@dataclass(eq=False)
+class AdversarySearch:
+    """A search in progress: the claim, the time left, and the menus searched so far."""
+
+    claim: AttackedClaim
+    seconds: float
+    seed: int
+    _: KW_ONLY
+    confidence: float
+    report: Callable[[str], None]
+    tried: int = 0
+    leads: list[Lead] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    begun: float = field(default_factory=time.process_time)
+
+    @property
+    def left(self) -> float:
+        """The processor time that is left, in seconds."""
+        return self.seconds - (time.process_time() - self.begun)
+
+    def look(
+        self, menu: Menu, experiment: int, seconds: float, rounds: int | None = None
+    ) -> Lead | None:
+        """Search one menu; None where it cannot be searched."""
+        self.tried += 1
+        try:
+            lead = lead_of(self.claim, menu, experiment, seconds, rounds)
+        except (NotApplicable, InvalidInput) as error:
+            self.refusals.append(str(error))
+            return None
+        if rounds is None:
+            self.leads.append(lead)
+        return lead
+
+    def wanted(self, lead: Lead) -> float:
+        """What a plan is to get: a share of the lead's value, and clearly more than is promised."""
+        value, promised = lead.delta.lower, self.claim.delta
+        return max(KEEP * value, promised + 0.5 * (value - promised))
+
+    def plan_of(self, lead: Lead, enough: float | None = None) -> AttackPlan:
+        """The shortest plan that keeps a share of the lead's value, or reaches ``enough``."""
+        draws = np.random.default_rng(named_seed(self.seed, "lessons", len(self.leads)))
+        pupil = Pupil(lead.teacher, lead.rounds, draws)
+        features: list[Feature] = ["loss", "played"]
+        options = len(lead.teacher.options)
+        if 1 < options <= 4:
+            features += range(options)
+        wanted = self.wanted(lead) if enough is None else enough
+        rules = constant_rules(pupil)
+        best = pupil.value(rules), rules
+        met, idle = pupil.lessons(), 0
+        while best[0] < wanted and len(rules) < MOST_RULES and idle < 2:
+            if self.left < 0.15 * self.seconds and len(rules) > 3:
+                break
+            value, rules = with_one_more(rules, pupil, met, tuple(features))
+            idle = 0 if value > best[0] else idle + 1
+            best = max(best, (value, rules), key=itemgetter(0))
+        rules = tidied(
+            best[1],
+            pupil.value,
+            least=wanted if best[0] >= wanted else 0.995 * best[0],
+            in_time=lambda: self.left > 0.1 * self.seconds,
+        )
+        return self._plan(lead, rules)
+
+    def _plan(self, lead: Lead, rules: tuple[PlanRule, ...]) -> AttackPlan:
+        options = lead.teacher.options
+        return AttackPlan(
+            options, rules, rounds=lead.rounds + len(options) - 1, experiment=lead.experiment
+        )
+
+    def measured(self, plan: AttackPlan, name: str) -> MeasuredDelta:
+        """What a plan gets, in plays of its own seed."""
+        trials = int(min(PLAYS, max(_WORK / max(plan.rounds, 1), 1000)))
+        seed = named_seed(self.seed, name, 0)
+        return measure(plan, self.claim, trials=trials, seed=seed, confidence=self.confidence)
+
+    def program(self, plan: AttackPlan, measured: MeasuredDelta) -> Program:
+        """The program of a plan."""
+        refuses = not isinstance(self.claim, BoundClaim)
+        rounds = count_of(plan.rounds, "round")
+        header = [
+            f"Against {self.claim}: delta is {measured},",
+            f"where {self.claim.delta:g} is promised. It takes at most {rounds}.",
+        ]
+        if plan.experiment:
+            header.append("delta is that of the exchanged experiments: of b = 1 against b = 0.")
+        return program_of(plan, header, self.claim.relation, refuses=refuses)
