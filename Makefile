@@ -189,6 +189,9 @@ suite: $(READY)   ## audit the standard mechanisms, into results/suite.json and 
 worst: plots   ## write down what the search for worst adversaries has found, into results/worst/
 	$(BIN)/python -m experiments.worst_texts
 
+attacks: $(READY)   ## search for adversaries that break known claims, and keep the strongest as programs in results/worst/ (some fifteen minutes)
+	$(BIN)/python -m experiments.attacks
+
 filters: $(READY)   ## how many rounds certified and published filters admit, into results/filters/ (some twenty minutes)
 	$(BIN)/python -m experiments.filters
 
