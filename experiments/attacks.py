@@ -1,8 +1,8 @@
 """``python -m experiments.attacks``: search for adversaries of known claims, into results/worst/.
 
 Each claim is attacked from itself alone, without a menu, unless the claim is about a menu. Writes
-attacks.json and attacks.md, and the programs in programs/. A program that is stored is replaced only
-by one that gets more.
+attacks.json and attacks.md, and the programs in programs/. A program that is stored is replaced
+only by one that gets more.
 """
 
 from __future__ import annotations
@@ -181,23 +181,12 @@ def conversations() -> list[AttackRow]:
             "8 where each site has 1; delta at 7.9",
         ),
     ):
-        rows.append(
-            AttackRow(
-                name,
-                f"({found.epsilon:g}, {found.promised:g})",
-                found.promised,
-                found.verdict,
-                found.delta.lower,
-                True,
-                None,
-                found.upper,
-                found.program().count("\n") + 1,
-                found.rounds,
-                1,
-                0.0,
-                known,
-            )  # fmt: skip
-        )
+        lines = found.program().count("\n") + 1
+        row = AttackRow(
+            name, f"({found.epsilon:g}, {found.promised:g})", found.promised, found.verdict,
+            found.delta.lower, True, None, found.upper, lines, found.rounds, 1, 0.0, known,
+        )  # fmt: skip
+        rows.append(row)
     return rows
 
 
@@ -207,9 +196,9 @@ def page(rows: Sequence[AttackRow], seconds: float) -> str:
         "# Adversaries that were found", "",
         f"`make attacks` writes this page: each claim is attacked for about {seconds:g} s of",
         "processor time from the claim alone, without a menu unless the claim is about one. The",
-        "programs stand in [programs](programs/). *program*: the lower end of what it gets, certain",
-        "where it is marked exact, else at 99.9%. *exact search*: the lower end of the best policy",
-        "over the best menu that was tried, a table.", "",
+        "programs stand in [programs](programs/).", "",
+        "- *program*: the lower end of what it gets, certain where it is exact, else at 99.9%.",
+        "- *exact search*: the lower end of the best policy over the best menu, a table.", "",
         "| claim | promised | verdict | program | exact search | lines | fewest rounds | known |",
         "|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip

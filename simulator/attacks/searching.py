@@ -9,16 +9,18 @@ from operator import itemgetter
 
 import numpy as np
 
-from simulator.attacks.claims import AttackedClaim, BoundClaim
+from simulator.attacks.claims import AttackedClaim, BoundClaim, FilterClaim
 from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
 from simulator.attacks.leads import Lead, lead_of
 from simulator.attacks.measuring import MeasuredDelta, measure
 from simulator.attacks.plans import AttackPlan, Feature, PlanRule
-from simulator.attacks.programs import Program, program_of
+from simulator.attacks.programs import NAME, Program, program_of
 from simulator.attacks.spaces import Menu
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.seeds import named_seed
 from simulator.foundations.wording import count_of
+from simulator.theory.filters.interface import Filter
+from simulator.worst.policy import family_of
 
 KEEP = 0.9
 """The share of what the search has found that a program keeps."""
@@ -116,4 +118,10 @@ class AdversarySearch:
         ]
         if plan.experiment:
             header.append("delta is that of the exchanged experiments: of b = 1 against b = 0.")
+        if isinstance(self.claim, FilterClaim) and isinstance(self.claim.filter, Filter):
+            family = family_of([o.challenge for o in plan.options], self.claim.relation)
+            header += [
+                f"Play it: dpcompose simulate FILE.py:{NAME} --family {family}",
+                f"    --rounds {plan.rounds} --filter {self.claim.filter} --trials 100000",
+            ]
         return program_of(plan, header, self.claim.relation, refuses=refuses)

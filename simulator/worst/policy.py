@@ -137,6 +137,15 @@ def _sampled_moves(challenge: Challenge, relation: Relation, steps: float) -> Gr
     return GridMoves((), low, middle + far, -far * slope, slope, rate=mechanism.rate, scale=scale)
 
 
+def family_of(challenges: Sequence[Challenge], relation: Relation) -> Guarantee:
+    """A family to which every mechanism of the challenges belongs, and that of IDLE."""
+    promises = [c.mechanism.guarantee(relation) for c in (*challenges, IDLE)]
+    bounded = [p.core.pure_epsilon for p in promises if math.isfinite(p.core.pure_epsilon)]
+    epsilon = max(bounded)
+    delta = max(p.hockey_stick(epsilon) for p in promises)
+    return ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Policy(PolicyTable):
     """A policy over a menu: the table, and the challenges of its options.
@@ -164,13 +173,7 @@ class Policy(PolicyTable):
     @cached_property
     def family(self) -> Guarantee:
         """A family to which every mechanism of the menu belongs."""
-        promises = [c.mechanism.guarantee(self.relation) for c in (*self.menu, IDLE)]
-        bounded = [p.core.pure_epsilon for p in promises if math.isfinite(p.core.pure_epsilon)]
-        epsilon = max(bounded)
-        delta = max(p.hockey_stick(epsilon) for p in promises)
-        return (
-            ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
-        )
+        return family_of(self.menu, self.relation)
 
     def law(self, option: int) -> PrivacyLossLaw:
         """The law of an option's loss, in the experiment that was searched.
