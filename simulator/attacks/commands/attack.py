@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import note, number, print_json, say
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import open_probability, positive, whole
 
 if TYPE_CHECKING:
     from simulator.attacks.search import FoundAdversary
+    from simulator.worst.policy import Policy
 
 
 @click.command()
@@ -46,6 +48,10 @@ if TYPE_CHECKING:
 @click.option(
     "--save", type=click.Path(), default=None, metavar="FILE.py", help="Write the program here."
 )
+@options.plot
+@click.option(
+    "--transcript", is_flag=True, help="Print a typical play of the best policy, and one that wins."
+)
 @options.as_json
 def attack(
     *,
@@ -59,6 +65,8 @@ def attack(
     confidence: float,
     seed: int,
     save: str | None,
+    plot: Path | None,
+    transcript: bool,
     as_json: bool,
 ) -> int:
     r"""Search for an adversary that breaks CLAIM, and print it as a program.
@@ -77,12 +85,14 @@ def attack(
     The verdict is `broken` where an adversary gets more than is promised, exactly or with the
     stated confidence; `sound` where an upper end of the menu that was given is at most the promise;
     and `undecided`. Exits with 1 if the claim is broken. Ctrl-C ends the search with the best so
-    far.
+    far. --plot draws the policy of the exact search of the best menu: its choice at each loss.
     """
     # slow to import; --help does not need them
     from simulator.attacks.search import find_adversary
     from simulator.worst.menu_parsing import parse_menu
     from simulator.worst.policy_files import new_python_file
+    from simulator.worst.policy_picture import draw
+    from simulator.worst.transcript import transcript as transcript_of
 
     positive("--seconds", seconds)
     open_probability("--confidence", confidence)
@@ -98,6 +108,8 @@ def attack(
     handed = found.shortest or found.program
     if target is not None:
         found.program.save(target)
+    if plot is not None:
+        draw(_policy(found), plot, seed=seed)
     if as_json:
         print_json(plain(found))
     else:
@@ -106,9 +118,18 @@ def attack(
         if found.shortest is not None and found.shortest.source != found.program.source:
             say(f"The shortest that was found to break it, with {found.shortest_measured}:\n")
             say(f"{handed}")
+        if transcript:
+            say(transcript_of(_policy(found), seed=seed))
         if target is not None:
             say(f"saved: {target}")
     return 1 if found.verdict == "broken" else 0
+
+
+def _policy(found: FoundAdversary) -> Policy:
+    """The policy of the exact search. Raises NotApplicable where there is none."""
+    if found.policy is None or not found.policy.menu:
+        raise NotApplicable("there is no policy to show: the search was approximate, or found none")
+    return found.policy
 
 
 def _claim(text: str | None, epsilon: float | None, delta: float | None, rounds: int | None) -> Any:
