@@ -1,18 +1,15 @@
 from .claims import (
     BoundClaim as BoundClaim,
-    AttackedClaim as AttackedClaim,
     FilterClaim as FilterClaim,
     OdometerClaim as OdometerClaim,
     PromiseClaim as PromiseClaim,
     PastRound as PastRound,
-    claim_of as claim_of,
 )
 from .conversations import (
     FoundConversation as FoundConversation,
     find_conversation as find_conversation,
 )
 from .measuring import MeasuredDelta as MeasuredDelta
-from .plans import AttackPlan as AttackPlan
 from .programs import Program as Program
 from .search import (
     FoundAdversary as FoundAdversary,
@@ -25,8 +22,6 @@ from .testing import (
 
 __all__ = [
     "AdversaryFound",
-    "AttackPlan",
-    "AttackedClaim",
     "BoundClaim",
     "FilterClaim",
     "FoundAdversary",
@@ -37,7 +32,6 @@ __all__ = [
     "Program",
     "PromiseClaim",
     "assert_no_adversary",
-    "claim_of",
     "find_adversary",
     "find_conversation",
 ]

@@ -41,7 +41,13 @@ class PastRound(NamedTuple):
     ----------
     guarantee : of the mechanism that ran.
     mechanism : the mechanism itself.
-    loss : the privacy loss ln(p0/p1) of its answer.
+    loss : the privacy loss ln(p0/p1) of its answer; 0 where a promise does not see answers.
+
+    >>> from simulator import Laplace, PureDP, counting_query
+    >>> from simulator.attacks import PastRound
+    >>> past = PastRound(PureDP(0.1), Laplace(counting_query("alice"), 0.1), 0.0)
+    >>> past.guarantee.pure_epsilon
+    0.1
     """
 
     guarantee: Guarantee
@@ -137,6 +143,12 @@ class FilterClaim(AttackedClaim):
     Attributes
     ----------
     filter : of this package, or a user's (:class:`~simulator.worst.own_filter.OwnFilter`).
+    promised : the epsilon.
+
+    >>> from simulator.attacks import FilterClaim
+    >>> from simulator.theory import SumFilter
+    >>> str(FilterClaim(filter=SumFilter(1.0), promised=1.0, delta=0.0))
+    'the filter sum:1.0,0.0,0.0'
     """
 
     filter: Filter | OwnFilter
@@ -199,6 +211,11 @@ class OdometerClaim(AttackedClaim):
     ----------
     odometer : with ``fresh()``, which returns what has ``spend(guarantee)`` and ``epsilon``. Its
         reading depends on the count of each guarantee, not on the order.
+
+    >>> from simulator.attacks import OdometerClaim
+    >>> from simulator.theory import MixtureOdometer
+    >>> str(OdometerClaim(odometer=MixtureOdometer(0.1), delta=0.1, rounds=3))
+    'the odometer MixtureOdometer'
     """
 
     odometer: Any
@@ -252,7 +269,7 @@ class PromiseClaim(AttackedClaim):
     ...     delta=0.0, rounds=3,
     ... )
     >>> adds.epsilon(adds.initial)
-    0
+    0.0
     """
 
     promise: Callable[[tuple[PastRound, ...]], float | None]

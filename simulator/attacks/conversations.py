@@ -40,6 +40,14 @@ class FoundConversation(ShownByFacts):
     delta : ends of the delta of the messages; certain, as every answer is enumerated.
     upper : an upper end over all messages on these databases; None where it is not known.
     messages : the tree: after these answers, that message.
+
+    >>> from simulator import Database, PureDP, counting_query
+    >>> from simulator.attacks import find_conversation
+    >>> from simulator.mechanisms import ResponseTree, randomized_response_tree
+    >>> root = randomized_response_tree([0.1, 0.2])
+    >>> tree = ResponseTree(counting_query("alice"), root, PureDP(0.25))
+    >>> find_conversation(tree, [(Database(), Database(["alice"]))]).delta.lower > 0.0
+    True
     """
 
     mechanism: InteractiveMechanism

@@ -43,6 +43,11 @@ class MeasuredDelta:
     value : the estimate, or the middle of the ends.
     exact : whether the ends are certain; else they hold with ``confidence``.
     trials : how many plays were drawn; 0 for an exact value.
+
+    >>> from simulator.attacks import find_adversary
+    >>> found = find_adversary((0.9, 0.0), "randomized-response:0.5", rounds=2, seconds=5)
+    >>> found.measured.exact, round(found.measured.value, 4)
+    (True, 0.0369)
     """
 
     delta: Bracket

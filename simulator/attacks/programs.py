@@ -46,6 +46,11 @@ class Program:
     ----------
     source : the text of the file.
     rounds : how many rounds it may take.
+
+    >>> from simulator.attacks import find_adversary
+    >>> found = find_adversary((0.9, 0.0), "randomized-response:0.5", rounds=2, seconds=5)
+    >>> found.program.lines, found.program.rounds
+    (3, 2)
     """
 
     source: str

@@ -13,6 +13,13 @@ class AdversaryFound(AssertionError):
     """A claim is broken; the message ends with the program that breaks it.
 
     ``result`` is the :class:`~simulator.attacks.search.FoundAdversary`.
+
+    >>> from simulator.attacks import AdversaryFound, assert_no_adversary
+    >>> try:
+    ...     assert_no_adversary((0.9, 0.0), "randomized-response:0.5", rounds=2, seconds=2)
+    ... except AdversaryFound as error:
+    ...     print(error.result.verdict)
+    broken
     """
 
     def __init__(self, message: str, result: FoundAdversary) -> None:

@@ -4,6 +4,7 @@ NAMESPACES = (
     "simulator.adversaries",
     "simulator.analysis",
     "simulator.analysis.estimation",
+    "simulator.attacks",
     "simulator.teaching.claims",
     "simulator.data",
     "simulator.data.queries",
