@@ -17,7 +17,7 @@ from simulator.worst.menu import Option
 
 STOP = -1
 """The move that ends a play."""
-MOST_MOVES = 1_000_000
+MOST_MOVES = 400_000
 """Most transitions of an exact value."""
 _DIGITS = 11
 """Losses that agree to so many digits after the point are one."""
