@@ -13,20 +13,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from simulator.analysis.estimation.betting import betting_lower, betting_upper
 from simulator.attacks.claims import AttackedClaim
 from simulator.attacks.plans import AttackPlan, Seen, exact_delta, moves_of
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Pilot, Stream, generator
-from simulator.mechanisms import ScalarMechanism
+from simulator.mechanisms import PoissonSubsampled, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.worst.menu import Option
 
 SHARE = 0.25
 """The share of the plays that are drawn from the experiment itself."""
+_CELLS = 400
+"""Cells of the answers of a sampled Gaussian."""
 _PILOT = 10
 """One of so many plays only chooses the cap of the others, for the lower end."""
 _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -110,6 +114,8 @@ def _tilts(option: Option) -> bool:
     """Whether an option's answers can be drawn from tilted laws."""
     if isinstance(option.law, FiniteLaw):
         return True
+    if isinstance(option.law, PoissonSubsampledLaw):
+        return True
     mechanism: Any = option.challenge.mechanism
     return isinstance(mechanism, ScalarMechanism) and mechanism.scalars.tilt is not None
 
@@ -170,6 +176,74 @@ class _Draws:
         return loss, lean[:, None] * self.thetas - self.psi
 
 
+class _SampledDraws:
+    """The losses of a Gaussian on a Poisson sample, under about each tilt.
+
+    A cell of answers is drawn with about its tilted probability, and the answer within it from the
+    experiment, so that the ratio of the two measures is that of the cell: exact for any tilt.
+    """
+
+    def __init__(self, option: Option, plan: AttackPlan, thetas: Sequence[float]) -> None:
+        law, mechanism = option.law, option.challenge.mechanism
+        assert isinstance(law, PoissonSubsampledLaw)
+        assert isinstance(mechanism, PoissonSubsampled)
+        ends = [float(mechanism.query(database)) for database in option.challenge[:2]]
+        in_0 = law.exchanged != bool(plan.experiment)  # the law is that of the plan's experiment
+        self.known, self.other = ends[::-1] if in_0 else ends
+        self.sigma, self.rate = mechanism.mechanism.fixed_parameter(), mechanism.rate
+        self.sampled, self.sign = law.exchanged, 1.0 if law.exchanged else -1.0
+        low, high = sorted((self.known, self.other))
+        inner = np.linspace(low - 9.0 * self.sigma, high + 9.0 * self.sigma, _CELLS)
+        self.edges = np.concatenate(([-np.inf], inner, [np.inf]))
+        self.without, self.with_ = (
+            ndtr((self.edges - end) / self.sigma) for end in (self.known, self.other)
+        )
+        masses = np.diff(self.without), np.diff(self.with_)
+        share = self.rate if self.sampled else 0.0
+        chance = np.maximum((1.0 - share) * masses[0] + share * masses[1], 1e-300)
+        self.shares = share * masses[1] / chance
+        middle = np.concatenate((inner[:1], 0.5 * (inner[1:] + inner[:-1]), inner[-1:]))
+        logs = np.log(chance) + np.outer(thetas, self.loss(middle))
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        weights[0] = chance / chance.sum()  # the experiment itself
+        self.cumulated = np.cumsum(weights, axis=1)
+        with np.errstate(divide="ignore"):
+            self.logs = np.log(weights) - np.log(chance)
+        self.logs[0] = 0.0
+
+    def loss(self, answers: np.ndarray) -> np.ndarray:
+        """The loss of each answer, with the experiment's sign."""
+        middle = 0.5 * (self.known + self.other)
+        lean = (self.other - self.known) * (answers - middle) / self.sigma**2
+        return self.sign * np.log1p(self.rate * np.expm1(np.minimum(lean, 700.0)))
+
+    def losses_of(
+        self, component: np.ndarray, noise: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(The losses of answers, shape (n,); the log of each tilt's ratio, shape (n, tilts))."""
+        uniform = noise.random((3, len(component)))
+        cell = np.empty(len(component), dtype=np.int64)
+        for each in np.unique(component):
+            rows = component == each
+            cell[rows] = np.searchsorted(self.cumulated[each], uniform[0, rows], side="right")
+        cell = np.minimum(cell, len(self.shares) - 1)
+        sampled = uniform[1] < self.shares[cell]
+        ends = np.where(sampled, self.other, self.known)
+        below = np.where(sampled, self.with_[cell], self.without[cell])
+        above = np.where(sampled, self.with_[cell + 1], self.without[cell + 1])
+        quantile = np.clip(below + uniform[2] * (above - below), 1e-300, 1.0 - 1e-16)
+        return self.loss(ends + self.sigma * ndtri(quantile)), self.logs[:, cell].T
+
+
+def _draws_of(
+    option: Option, plan: AttackPlan, claim: AttackedClaim, thetas: Sequence[float]
+) -> _Draws | _SampledDraws:
+    if isinstance(option.law, PoissonSubsampledLaw):
+        return _SampledDraws(option, plan, thetas)
+    return _Draws(option, plan, claim, thetas)
+
+
 def _plays(
     plan: AttackPlan,
     claim: AttackedClaim,
@@ -180,7 +254,7 @@ def _plays(
     noise: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(What each play wins, its weight), shape (trials,) each."""
-    draws = [_Draws(option, plan, claim, thetas) for option in plan.options]
+    draws = [_draws_of(option, plan, claim, thetas) for option in plan.options]
     sign = -1.0 if plan.experiment else 1.0
     component = noise.choice(len(thetas), size=trials, p=shares)
     loss, logs = np.zeros(trials), np.zeros((trials, len(thetas)))

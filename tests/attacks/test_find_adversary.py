@@ -6,14 +6,18 @@ import pytest
 from simulator import simulate
 from simulator.attacks import (
     AdversaryFound,
+    BoundClaim,
     assert_no_adversary,
     find_adversary,
     find_conversation,
 )
+from simulator.attacks.measuring import drawn
+from simulator.attacks.plans import AttackPlan, PlanRule
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import parse_filter
 from simulator.theory.filters.realised import RealisedFilter
-from simulator.worst import worst_case
+from simulator.worst import entries, worst_case
+from simulator.worst.game import Game
 
 RESPONSES = "randomized-response:0.1,randomized-response:0.2,randomized-response:0.3"
 
@@ -264,3 +268,19 @@ def test_a_filter_that_refuses_everything_is_sound():
     found = find_adversary(SquaresBudget(0.0001), RESPONSES, seconds=1)
     assert found.verdict == "sound"
     assert found.measured.value == 0.0
+
+
+@pytest.mark.parametrize("experiment", [0, 1])
+@pytest.mark.parametrize("name", ["subsampled-gaussian", "subsampled-gaussian-exchanged"])
+def test_plays_of_sampled_gaussians_find_rare_deltas(name, experiment):
+    """The interval of a play errs with probability 1e-6; the exact value is 3e-3 or 1e-11."""
+    menu = f"{name}:1,0.05"
+    exact = worst_case(menu, epsilon=0.8, rounds=20, experiment=experiment, seconds=3).delta
+    options = tuple(Game(entries(menu), 20, None, experiment).options(1.0))
+    plan = AttackPlan(options, (PlanRule(0),), rounds=20, experiment=experiment)
+    claim = BoundClaim(promised=0.8, delta=1e-6, rounds=20)
+    found = drawn(plan, claim, trials=4000, seed=1, confidence=1 - 1e-6)
+    assert found.delta.lower <= exact.upper
+    assert found.delta.upper >= exact.lower
+    if exact.lower > 1e-6:
+        assert found.delta.lower > 0.5 * exact.lower
