@@ -1,6 +1,5 @@
 from .claims import (
     BoundClaim as BoundClaim,
-    FilterClaim as FilterClaim,
     OdometerClaim as OdometerClaim,
     PromiseClaim as PromiseClaim,
     PastRound as PastRound,
@@ -9,6 +8,7 @@ from .conversations import (
     FoundConversation as FoundConversation,
     find_conversation as find_conversation,
 )
+from .filter_claims import FilterClaim as FilterClaim
 from .measuring import MeasuredDelta as MeasuredDelta
 from .programs import Program as Program
 from .search import (

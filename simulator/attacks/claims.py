@@ -24,11 +24,7 @@ from simulator.foundations.validation import (
     whole,
 )
 from simulator.mechanisms import Mechanism
-from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
-from simulator.theory.filters.interface import Filter
-from simulator.theory.filters.named import parse_filter
 from simulator.theory.guarantees.interface import Guarantee
-from simulator.worst.own_filter import OwnFilter, promise_of
 
 State = Any
 """What a claim remembers of a play: hashable, not None."""
@@ -137,73 +133,6 @@ class BoundClaim(AttackedClaim):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilterClaim(AttackedClaim):
-    """A privacy filter: whatever it admits is (epsilon, delta)-DP together.
-
-    Attributes
-    ----------
-    filter : of this package, or a user's (:class:`~simulator.worst.own_filter.OwnFilter`).
-    promised : the epsilon.
-
-    >>> from simulator.attacks import FilterClaim
-    >>> from simulator.theory import SumFilter
-    >>> str(FilterClaim(filter=SumFilter(1.0), promised=1.0, delta=0.0))
-    'the filter sum:1.0,0.0,0.0'
-    """
-
-    filter: Filter | OwnFilter
-    promised: float
-    _guarantees: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    def __str__(self) -> str:
-        name = str(self.filter) if isinstance(self.filter, Filter) else type(self.filter).__name__
-        return f"the filter {name}"
-
-    @property
-    def observes(self) -> bool:  # type: ignore[override]
-        """Whether the filter depends on realised losses."""
-        return isinstance(self.filter, Filter) and self.filter.observes
-
-    @property
-    def initial(self) -> State:
-        """The filter's first state."""
-        return self.filter.initial
-
-    def after(self, state: State, challenge: Challenge, loss: float) -> State | None:
-        """The filter's state after the round; None where it refuses."""
-        price = self._price(challenge.mechanism)
-        if isinstance(self.filter, Filter):
-            admitted, then = self.filter.stepped(state, price)
-            return self.filter.observed(then, loss) if admitted else None
-        try:
-            admitted, then = self.filter.admit(state, price)
-        except (DpcomposeError, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            said = raised(error, self.filter.admit)
-            raise InvalidInput(f"the filter's admit raised {said}") from error
-        return then if admitted else None
-
-    def epsilon(self, state: State) -> float:
-        """The promised epsilon."""
-        return self.promised
-
-    @property
-    def largest(self) -> float:
-        """The promised epsilon."""
-        return self.promised
-
-    def _price(self, mechanism: Any) -> Any:
-        if mechanism not in self._guarantees:
-            if isinstance(self.filter, Filter):
-                found: Any = self.filter.price_of(mechanism, self.relation)
-            else:
-                found = mechanism.guarantee(self.relation)
-            self._guarantees[mechanism] = found
-        return self._guarantees[mechanism]
-
-
-@dataclass(frozen=True, kw_only=True)
 class OdometerClaim(AttackedClaim):
     """An odometer, which may be read after any round: its reading holds there, up to ``delta``.
 
@@ -303,7 +232,9 @@ class PromiseClaim(AttackedClaim):
         """What is promised for the view."""
         found = self._called(state)
         if found is None:
-            raise InvalidInput("the promise refuses a view that it admitted before")
+            raise InvalidInput(
+                "the promise refuses a view that it admitted before, or the empty one"
+            )
         return found
 
     def merged(self, state: State) -> State:
@@ -331,70 +262,3 @@ def _reading(of: str, found: Any) -> float:
     if math.isnan(number) or number < 0.0:
         raise InvalidInput(f"{of} must return an epsilon of at least 0, not {found!r:.80}")
     return number
-
-
-MOST_ROUNDS = 64
-"""Rounds of a claim about rounds where none are given."""
-
-
-def claim_of(
-    claim: Any,
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    rounds: int | None = None,
-    relation: Relation = ADD_REMOVE,
-) -> AttackedClaim:
-    """The claim of a filter, an odometer, a pair (epsilon, delta), or a function of views.
-
-    Raises InvalidInput for anything else.
-    """
-    if isinstance(claim, AttackedClaim):
-        return claim
-    if rounds is not None:
-        rounds = whole("rounds", rounds)
-    if isinstance(claim, str):
-        claim = parse_filter(claim)
-    if isinstance(claim, Filter):
-        return FilterClaim(
-            filter=claim, promised=claim.epsilon, delta=claim.delta, rounds=rounds,
-            relation=relation,
-        )  # fmt: skip
-    if isinstance(claim, OwnFilter):
-        promise = promise_of(claim)
-        if promise is None and (epsilon is None or delta is None):
-            raise InvalidInput(
-                f"the filter {type(claim).__name__} states no promise; give epsilon and delta, or "
-                "its attributes epsilon and delta"
-            )
-        own = promise if promise is not None else (0.0, 0.0)
-        return FilterClaim(
-            filter=claim,
-            promised=own[0] if epsilon is None else epsilon,
-            delta=own[1] if delta is None else delta,
-            rounds=rounds, relation=relation,
-        )  # fmt: skip
-    if isinstance(claim, InteractiveMechanism):
-        raise InvalidInput(
-            "an interactive mechanism is attacked by simulator.attacks.find_conversation, on "
-            "neighbouring databases"
-        )
-    if hasattr(claim, "fresh"):
-        announced = getattr(claim.fresh(), "delta", None) if delta is None else delta
-        if announced is None:
-            raise InvalidInput("the odometer announces no delta: give delta")
-        return OdometerClaim(
-            odometer=claim, delta=float(announced), rounds=rounds or MOST_ROUNDS, relation=relation
-        )
-    if isinstance(claim, tuple) and len(claim) == 2:
-        return BoundClaim(promised=claim[0], delta=claim[1], rounds=rounds, relation=relation)
-    if callable(claim):
-        if delta is None:
-            raise InvalidInput("a promise holds up to a delta: give delta")
-        return PromiseClaim(
-            promise=claim, delta=delta, rounds=rounds or MOST_ROUNDS, relation=relation
-        )
-    raise InvalidInput(
-        "a claim is a filter, an odometer, a pair (epsilon, delta) with rounds, or a function of "
-        f"a view, not {claim!r:.80}"
-    )

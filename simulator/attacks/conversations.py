@@ -62,9 +62,13 @@ class FoundConversation(ShownByFacts):
     @property
     def verdict(self) -> str:
         """``broken``, ``sound`` for the databases that were given, or ``undecided``."""
-        if self.delta.lower > self.promised:
+        if self.delta.lower > self.promised + 1e-11:
             return "broken"
-        return "sound" if self.upper is not None and self.upper <= self.promised else "undecided"
+        return (
+            "sound"
+            if self.upper is not None and self.upper <= self.promised + 1e-11
+            else "undecided"
+        )
 
     @property
     def rounds(self) -> int:
@@ -172,6 +176,8 @@ def find_conversation(
     best: FoundConversation | None = None
     uppers: list[float | None] = []
     for first, second in pairs:
+        if not relation.are_neighbours(first, second):
+            raise InvalidInput(f"{first!r:.60} and {second!r:.60} are no neighbours")
         for experiment in (0, 1):
             side = _OpenedSide(mechanism, (first, second), relation, experiment)
             found = _exact(side, at) or _greedy(side, at)

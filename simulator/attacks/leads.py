@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.attacks.claims import AttackedClaim, BoundClaim, FilterClaim, OdometerClaim
+from simulator.attacks.claims import AttackedClaim, BoundClaim, OdometerClaim
+from simulator.attacks.filter_claims import FilterClaim
 from simulator.attacks.spaces import Menu
 from simulator.attacks.teachers import NothingToWin, PolicyTeacher, Teacher, by_size, point_teacher
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -50,16 +52,21 @@ def lead_of(
 ) -> Lead:
     """The values of a menu: by the certified search where it applies, else approximately."""
     most = claim.rounds if rounds is None else rounds
+    deadline = time.process_time() + max(10.0 * seconds, 5.0)
     try:
         return _certified(claim, menu, experiment, seconds, most)
     except (NotApplicable, InvalidInput) as error:
-        if most is None and "ends the game" not in str(error) and "end" not in str(error):
-            raise
         refused = error
+    if most is None:  # nothing ends the game, or only after very many rounds
+        try:
+            found = _certified(claim, menu, experiment, seconds, MANY_ROUNDS)
+            return replace(found, delta=Bracket(found.delta.lower, 1.0))
+        except (NotApplicable, InvalidInput):
+            pass
     rounds = most or MANY_ROUNDS
     options = Game(menu, rounds, None, experiment, claim.relation).options(1.0)
     try:
-        teacher = point_teacher(claim, options, rounds, experiment)
+        teacher = point_teacher(claim, options, rounds, experiment, deadline=deadline)
     except NotApplicable:
         raise refused from None
     value = min(teacher.value(teacher.start), 1.0)
@@ -75,6 +82,7 @@ def lead_of(
 def _certified(
     claim: AttackedClaim, menu: Menu, experiment: int, seconds: float, rounds: int | None
 ) -> Lead:
+    whole = True
     options: dict[str, Any] = {
         "experiment": experiment,
         "relation": claim.relation,
@@ -82,14 +90,17 @@ def _certified(
         "seconds": seconds,
     }
     if isinstance(claim, OdometerClaim):
-        few = int(_READINGS ** (1.0 / len(menu)))
-        rounds = min(rounds or MANY_ROUNDS, max(few, 1))  # its nodes are the counts of the options
-        found: Any = worst_odometer(menu, claim.odometer, rounds, **options)
+        few = max(int(_READINGS ** (1.0 / len(menu))), 1)  # its nodes are counts of the options
+        if not hasattr(claim.odometer.fresh(), "delta"):
+            raise NotApplicable("the odometer announces no delta")
+        played = min(rounds or MANY_ROUNDS, few)
+        found: Any = worst_odometer(menu, claim.odometer, played, **options)
         if abs(found.announced - claim.delta) > 1e-12:
             raise NotApplicable("the odometer announces another delta")
+        whole = rounds is not None and played == rounds
     elif isinstance(claim, FilterClaim):
         found = worst_case(
-            menu, epsilon=claim.promised, rounds=rounds, filter=claim.filter,
+            menu, epsilon=claim.promised, rounds=rounds, filter=claim.timed(10.0 * seconds),
             patience=max(seconds, 1.0), **options,
         )  # fmt: skip
     elif isinstance(claim, BoundClaim):
@@ -98,12 +109,11 @@ def _certified(
         )
     else:
         raise NotApplicable(f"{claim} has no certified search")
+    ends = found.delta if whole else Bracket(found.delta.lower, 1.0)
     policy = found.policy
     if policy.menu:
         teacher: Teacher = PolicyTeacher(policy)
     else:
         game = Game(menu, rounds or MANY_ROUNDS, None, experiment, claim.relation)
         teacher = NothingToWin(by_size(game.options(1.0)))
-    return Lead(
-        menu=menu, experiment=experiment, rounds=policy.rounds, teacher=teacher, delta=found.delta
-    )
+    return Lead(menu=menu, experiment=experiment, rounds=policy.rounds, teacher=teacher, delta=ends)

@@ -61,6 +61,8 @@ class MeasuredDelta:
     trials: int
 
     def __str__(self) -> str:
+        if self.exact and self.delta.upper - self.delta.lower > 1e-4 * self.delta.upper:
+            return str(self.delta)
         if self.exact:
             return f"exactly {self.value:.4g}"
         ends = f"[{self.delta.lower:.4g}, {self.delta.upper:.4g}]"
@@ -95,7 +97,7 @@ def drawn(
     lower = cap * betting_lower(np.minimum(rest, cap) / cap, alpha / 2)  # a cap lowers the mean
     upper = betting_upper(won * shares[0], alpha / 2)
     scale = 1.0 / float(shares[0])
-    value = float(won.mean())
+    value = min(float(won.mean()), 1.0)
     return MeasuredDelta(
         delta=Bracket(min(lower, value), min(max(upper * scale, value), 1.0)),
         value=value,

@@ -136,6 +136,31 @@ class AttackPlan:
         return move_of(self.rules, loss, counts)
 
 
+def without_unused(plan: AttackPlan) -> AttackPlan:
+    """The plan without the options of no rule: another plan where a refusal leads to them."""
+    used = sorted({rule.move for rule in plan.rules if rule.move != STOP})
+    if not used:
+        used = [0]
+    place = {old: new for new, old in enumerate(used)} | {STOP: STOP}
+
+    def moved(feature: Feature) -> Feature:
+        return place.get(feature, STOP) if isinstance(feature, int) else feature
+
+    rules = []
+    for rule in plan.rules:
+        kept, possible = [], True
+        for when in rule.conditions:
+            feature = moved(when.feature)
+            if feature == STOP:  # a count that is always 0
+                possible = possible and when.low <= 0 < when.high
+            else:
+                kept.append(When(feature, when.low, when.high))
+        if possible:
+            rules.append(PlanRule(place[rule.move], tuple(kept)))
+    options = tuple(plan.options[old] for old in used)
+    return AttackPlan(options, tuple(rules), rounds=plan.rounds, experiment=plan.experiment)
+
+
 def exact_delta(plan: AttackPlan, claim: AttackedClaim) -> Bracket:
     """Ends of what a plan gets of a claim, by enumeration of its states.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Challenge
-from simulator.attacks.plans import STOP, AttackPlan, Feature, PlanRule, When
+from simulator.attacks.plans import STOP, AttackPlan, When
 from simulator.data.alice import EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import NotApplicable
@@ -97,7 +97,6 @@ def program_of(
 
     Raises NotApplicable for a mechanism that has no text.
     """
-    plan = _with_used_options(plan)
     imports: set[str] = set()
     menu, gains = [], []
     for option in plan.options:
@@ -127,31 +126,6 @@ def program_of(
 
 def _checks_refusals(plan: AttackPlan, refuses: bool) -> bool:
     return refuses and (len(plan.options) > 1 or bool(plan.features))
-
-
-def _with_used_options(plan: AttackPlan) -> AttackPlan:
-    """The plan without options that it never asks."""
-    used = sorted({rule.move for rule in plan.rules if rule.move != STOP})
-    if not used:
-        used = [0]
-    place = {old: new for new, old in enumerate(used)} | {STOP: STOP}
-
-    def moved(feature: Feature) -> Feature:
-        return place.get(feature, STOP) if isinstance(feature, int) else feature
-
-    rules = []
-    for rule in plan.rules:
-        kept, possible = [], True
-        for when in rule.conditions:
-            feature = moved(when.feature)
-            if feature == STOP:  # a count that is always 0
-                possible = possible and when.low <= 0 < when.high
-            else:
-                kept.append(When(feature, when.low, when.high))
-        if possible:
-            rules.append(PlanRule(place[rule.move], tuple(kept)))
-    options = tuple(plan.options[old] for old in used)
-    return AttackPlan(options, tuple(rules), rounds=plan.rounds, experiment=plan.experiment)
 
 
 def _names(plan: AttackPlan) -> list[str]:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from simulator.attacks.claims import AttackedClaim, claim_of
+from simulator.attacks.claim_parsing import claim_of
+from simulator.attacks.claims import AttackedClaim
 from simulator.attacks.leads import Lead
 from simulator.attacks.measuring import MeasuredDelta
-from simulator.attacks.plans import AttackPlan, PlanRule
+from simulator.attacks.plans import AttackPlan
 from simulator.attacks.programs import Program
 from simulator.attacks.searching import AdversarySearch
 from simulator.attacks.shrinking import shortest_of
@@ -23,8 +24,12 @@ from simulator.theory.bracket import Bracket
 from simulator.worst.menu_parsing import entries
 from simulator.worst.policy import Policy
 
+ROUNDING = 1e-12
+"""What a delta may differ from a promise by rounding."""
 _MINUTE = 60.0
 """The least seconds in which fine menus are tried."""
+_FEW = 1000
+"""Plays of a program after an interrupt."""
 _ADVANCED = 3
 """Menus of which programs are made."""
 
@@ -73,10 +78,10 @@ class FoundAdversary(ShownByFacts):
 
     @property
     def verdict(self) -> str:
-        """``broken``, ``sound`` for the menu that was given, or ``undecided``."""
-        if self.best > self.claim.delta:
+        """``broken``, ``sound`` for the menu that was given, or ``undecided``; up to 1e-12."""
+        if self.best > self.claim.delta + ROUNDING:
             return "broken"
-        if self.upper is not None and self.upper <= self.claim.delta:
+        if self.upper is not None and self.upper <= self.claim.delta + ROUNDING:
             return "sound"
         return "undecided"
 
@@ -169,23 +174,29 @@ def _run(search: AdversarySearch, menu: Any) -> FoundAdversary:
         raise NotApplicable(f"nothing could be searched: {why}")
     leads = sorted(search.leads, key=lambda lead: lead.delta.lower, reverse=True)
     best: tuple[AttackPlan, MeasuredDelta, Lead] | None = None
-    for lead in leads[:_ADVANCED]:
+    for number, lead in enumerate(leads[:_ADVANCED]):
         if best is not None and (search.left < 0.25 * search.seconds or interrupted):
             break
+        plan = search.plainest(lead)
         try:
-            plan = search.plan_of(lead)
+            plan = plan if interrupted else search.plan_of(lead)
+            plan, measured = search.settled(plan, f"plan {number}")
         except KeyboardInterrupt:
             interrupted = True
-            plan = AttackPlan(lead.teacher.options, (PlanRule(0),), rounds=lead.rounds,
-                        experiment=lead.experiment)  # fmt: skip
-        measured = search.measured(plan, f"plan {leads.index(lead)}")
+            if best is not None:
+                break
+            measured = search.measured(plan, f"plan {number}", trials=_FEW)
         if best is None or measured.delta.lower > best[1].delta.lower:
             best = plan, measured, lead
             search.report(f"{measured} in {len(plan.rules)} rules")
     assert best is not None
     plan, measured, lead = best
     if not measured.exact:  # of several programs one was chosen: it plays once more
-        measured = search.measured(plan, "final")
+        try:
+            measured = search.measured(plan, "final", trials=_FEW if interrupted else None)
+        except KeyboardInterrupt:
+            interrupted = True
+            measured = search.measured(plan, "final", trials=_FEW)
     program = search.program(plan, measured)
     exact = max(
         (each for each in leads if each.policy is not None),
@@ -218,7 +229,7 @@ def _explore(search: AdversarySearch, menu: Any) -> float | None:
             for experiment in experiments_of(entries(text, relation)):
                 search.look(entries(text, relation), experiment, 0.1 * search.seconds)
         return None
-    menus = menus_of(menu, relation)
+    menus = menus_of(menu, relation, alone=search.claim.observes)
     uppers: list[float] = []
     for one in menus:
         for experiment in experiments_of(one):

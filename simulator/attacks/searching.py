@@ -9,11 +9,12 @@ from operator import itemgetter
 
 import numpy as np
 
-from simulator.attacks.claims import AttackedClaim, BoundClaim, FilterClaim
+from simulator.attacks.claims import AttackedClaim, BoundClaim
+from simulator.attacks.filter_claims import FilterClaim
 from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
 from simulator.attacks.leads import Lead, lead_of
 from simulator.attacks.measuring import MeasuredDelta, measure
-from simulator.attacks.plans import AttackPlan, Feature, PlanRule
+from simulator.attacks.plans import AttackPlan, Feature, PlanRule, without_unused
 from simulator.attacks.programs import NAME, Program, program_of
 from simulator.attacks.spaces import Menu
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -96,15 +97,35 @@ class AdversarySearch:
         )
         return self._plan(lead, rules)
 
+    def settled(self, plan: AttackPlan, name: str) -> tuple[AttackPlan, MeasuredDelta]:
+        """The plan and what it gets, without the options of no rule where that costs little."""
+        whole = self.measured(plan, name)
+        shorter = without_unused(plan)
+        if len(shorter.options) == len(plan.options):
+            return plan, whole
+        if not isinstance(self.claim, BoundClaim):  # a refusal may lead to such options
+            less = self.measured(shorter, name)
+            breaks = self.claim.delta < whole.delta.lower
+            enough = 0.98 * whole.value if whole.exact == less.exact else whole.value
+            if less.value < enough or (breaks and less.delta.lower <= self.claim.delta):
+                return plan, whole
+            whole = less
+        return shorter, whole
+
     def _plan(self, lead: Lead, rules: tuple[PlanRule, ...]) -> AttackPlan:
         options = lead.teacher.options
         return AttackPlan(
             options, rules, rounds=lead.rounds + len(options) - 1, experiment=lead.experiment
         )
 
-    def measured(self, plan: AttackPlan, name: str) -> MeasuredDelta:
+    def plainest(self, lead: Lead) -> AttackPlan:
+        """The plan that plays the largest option."""
+        return self._plan(lead, (PlanRule(len(lead.teacher.options) - 1),))
+
+    def measured(self, plan: AttackPlan, name: str, trials: int | None = None) -> MeasuredDelta:
         """What a plan gets, in plays of its own seed."""
-        trials = int(min(PLAYS, max(_WORK / max(plan.rounds, 1), 1000)))
+        if trials is None:
+            trials = int(min(PLAYS, max(_WORK / max(plan.rounds, 1), 1000)))
         seed = named_seed(self.seed, name, 0)
         return measure(plan, self.claim, trials=trials, seed=seed, confidence=self.confidence)
 

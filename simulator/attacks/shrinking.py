@@ -34,8 +34,9 @@ def shortest_of(
         if each in looked_at or each.delta.lower <= goal:
             continue
         looked_at.append(each)
-        found = search.plan_of(each, enough=goal)
-        measured = search.measured(found, f"shortest {len(looked_at)}")
+        found, measured = search.settled(
+            search.plan_of(each, enough=goal), f"shortest {len(looked_at)}"
+        )
         if measured.delta.lower > search.claim.delta:
             return found, measured
         if search.left < 0.0:

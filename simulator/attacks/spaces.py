@@ -49,9 +49,14 @@ def default_menus(claim: AttackedClaim, *, fine: bool) -> Iterator[str]:
         yield _responses([step * unit * (i + 1) for i in range(count)])
 
 
-def menus_of(menu: object, relation: Relation) -> list[Menu]:
-    """The menu, and where a parameter is free its fixed values, coarse and on fine multiples."""
+def menus_of(menu: object, relation: Relation, *, alone: bool) -> list[Menu]:
+    """The menu, and where a parameter is free its fixed values, coarse and on fine multiples.
+
+    ``alone`` : whether each entry is a menu of its own, too. The menu itself is the last.
+    """
     own = entries(menu, relation)  # type: ignore[arg-type]
+    if alone and len(own) > 1 and not any(isinstance(entry, FreeEntry) for entry in own):
+        return [*((entry,) for entry in own), own]
     if not any(isinstance(entry, FreeEntry) for entry in own):
         return [own]
     found = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -176,7 +177,7 @@ class PolicyTeacher:
         return Ahead(gained, chance, value, _PointsOfNode(after, reached))
 
 
-MOST_PLACES = 150_000
+MOST_PLACES = 60_000
 _ATOMS = 9
 """Losses that stand for a law with infinitely many."""
 
@@ -185,7 +186,8 @@ _ATOMS = 9
 class PointTeacher:
     """The values of any claim, by recursion over (rounds left, state, loss).
 
-    Losses are rounded to ``step`` and the numbers of a state to ``digits``; None keeps them.
+    Losses are rounded to ``step`` and the numbers of a state to ``digits``; None keeps them, and
+    the whole of what a claim has seen. ``deadline`` is a processor time.
     Raises NotApplicable where there are too many places.
     """
 
@@ -196,6 +198,7 @@ class PointTeacher:
     _: KW_ONLY
     step: float
     digits: int | None
+    deadline: float = math.inf
     best: dict[Hashable, float] = field(default_factory=dict, repr=False)
     states: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     _follows: dict[Hashable, Any] = field(default_factory=dict, repr=False)
@@ -213,7 +216,8 @@ class PointTeacher:
             sys.setrecursionlimit(limit)
 
     def _kept(self, state: Any) -> Hashable:
-        key = _rounded(self.claim.merged(state), self.digits)
+        whole = self.claim.observes and self.digits is None
+        key = _rounded(state if whole else self.claim.merged(state), self.digits)
         self.states.setdefault(key, state)
         return key
 
@@ -227,7 +231,7 @@ class PointTeacher:
         if place is None:
             return 1.0
         if place not in self.best:
-            if len(self.best) >= MOST_PLACES:
+            if len(self.best) >= MOST_PLACES or time.process_time() > self.deadline:
                 raise NotApplicable("the claim reaches too many states")
             found = self.stopped(place)
             for option in range(len(self.options)):
@@ -299,7 +303,12 @@ def _answers(law: PrivacyLossLaw) -> tuple[np.ndarray, np.ndarray]:
 
 
 def point_teacher(
-    claim: AttackedClaim, options: Sequence[Option], rounds: int, experiment: int
+    claim: AttackedClaim,
+    options: Sequence[Option],
+    rounds: int,
+    experiment: int,
+    *,
+    deadline: float = math.inf,
 ) -> PointTeacher:
     """The values of a claim, as fine as fits."""
     spreads = [
@@ -310,7 +319,13 @@ def point_teacher(
     for fineness, digits in ((1e-6, None), (0.25, 4), (0.5, 3), (1.0, 2), (1.0, 1), (1.0, 0)):
         try:
             return PointTeacher(
-                claim, tuple(options), rounds, experiment, step=finest * fineness, digits=digits
+                claim,
+                tuple(options),
+                rounds,
+                experiment,
+                step=finest * fineness,
+                digits=digits,
+                deadline=deadline,
             )
         except (NotApplicable, RecursionError):
             continue

@@ -9,7 +9,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import note, number, print_json, say
-from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable, raised
 from simulator.foundations.validation import open_probability, positive, whole
 
 if TYPE_CHECKING:
@@ -150,7 +150,12 @@ def _claim(text: str | None, epsilon: float | None, delta: float | None, rounds:
     if name not in names:
         raise InvalidInput(f"no {name!r} in {path}")
     found = names[name]
-    return found() if isinstance(found, type) else found
+    if not isinstance(found, type):
+        return found
+    try:
+        return found()
+    except Exception as error:
+        raise InvalidInput(f"{name}() of {path} raised {raised(error)}") from error
 
 
 def plain(found: FoundAdversary) -> dict[str, Any]:
