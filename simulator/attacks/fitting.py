@@ -131,10 +131,11 @@ class Pupil:
     ) -> Iterator[tuple[float, tuple[int, ...], list[float], int]]:
         """Yield (loss, counts, regrets, move) of each place of one play."""
         place, loss = self.teacher.start, 0.0
-        counts, limit = [0] * len(self.teacher.options), len(self.teacher.options) - 1
+        counts = [0] * len(self.teacher.options)
         uniform = iter(self.draws.random(_BATCH).tolist())
         while place is not None:
             regret, move = self.regrets(place)
+            limit = len(counts) - 1
             if rules is not None:
                 move = min(move_of(rules, loss, counts), limit)
             step = None

@@ -309,6 +309,7 @@ def _plays(
             loss[rows] += gained
             logs[rows] += leaned
             counts[rows, option] += 1
+            limit[rows] = len(plan.options) - 1
             still.append(rows[np.isfinite(gained) | (gained < 0)])
             still.append(going[move == option][refused])
         going = np.sort(np.concatenate(still))

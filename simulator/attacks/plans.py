@@ -97,8 +97,7 @@ def move_of(rules: tuple[PlanRule, ...], loss: float, counts: Sequence[int]) -> 
 class AttackPlan:
     """An adversary that asks what its first rule says that holds, until that is ``STOP``.
 
-    Where an option is refused, it and the larger ones are not played again: the next smaller option
-    takes their place.
+    Where an option is refused the next smaller one is sent, until one is admitted.
 
     Attributes
     ----------
@@ -205,7 +204,7 @@ def exact_delta(plan: AttackPlan, claim: AttackedClaim) -> Bracket:
                     lower += mass * chance
                     upper += mass * chance
                     continue
-                place = (after, round(loss + gained, _DIGITS), then, limit)
+                place = (after, round(loss + gained, _DIGITS), then, len(plan.options) - 1)
                 following[place] = following.get(place, 0.0) + mass * chance
         if moved > MOST_MOVES:
             raise NotApplicable("the plan has too many states to enumerate")

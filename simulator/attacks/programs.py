@@ -273,9 +273,10 @@ def _body(
     lines.append(f"        {'answer = ' if listens else ''}yield MENU[{entry}]")
     if limited:
         lines += [
-            "        if math.isnan(answer):  # refused: ask only smaller ones from now on",
+            "        if math.isnan(answer):  # refused: send the next smaller one",
             "            most = move - 1",
             "            continue",
+            f"        most = {names[-1]}",
         ]
     elif _checks_refusals(plan, refuses):
         lines += ["        if math.isnan(answer):  # refused", "            break"]

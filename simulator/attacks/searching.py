@@ -9,6 +9,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from simulator.attacks.claim_parsing import FARTHEST
 from simulator.attacks.claims import AttackedClaim, BoundClaim
 from simulator.attacks.filter_claims import FilterClaim
 from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
@@ -113,10 +114,10 @@ class AdversarySearch:
         return shorter, whole
 
     def _plan(self, lead: Lead, rules: tuple[PlanRule, ...]) -> AttackPlan:
-        options = lead.teacher.options
-        return AttackPlan(
-            options, rules, rounds=lead.rounds + len(options) - 1, experiment=lead.experiment
-        )
+        options, rounds = lead.teacher.options, lead.rounds
+        if not isinstance(self.claim, BoundClaim):  # a refusal takes a round
+            rounds = min(rounds * len(options), FARTHEST)
+        return AttackPlan(options, rules, rounds=rounds, experiment=lead.experiment)
 
     def plainest(self, lead: Lead) -> AttackPlan:
         """The plan that plays the largest option."""

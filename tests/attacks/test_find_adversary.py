@@ -184,6 +184,7 @@ def test_a_program_plays_as_its_plan_says():
                 *option.challenge[:2], found.claim.relation
             ).loss(answer)
             counts[move] += 1
+            limit = len(plan.options) - 1
             challenge = playing.send(answer)
 
 
