@@ -1,4 +1,4 @@
-"""A lower end for k of t steps: a test on the sum of ln(1 - q + q X_j).
+"""A lower end for a record in some of t steps: a test on the sum of ln(1 - q + q X_j).
 
 A record is in a uniform set of k of t Gaussian steps. With Z_j the noisy sum of step j over sigma,
 a = 1 / sigma and X_j = exp(a Z_j - a^2 / 2), the likelihood ratio of the answer is the elementary
@@ -9,8 +9,10 @@ symmetric polynomial of degree k in X over its value at 1. Any event A gives
 and A = {sum_j ln(1 - q + q X_j) >= s} is nearly the best for some q near k/t, as it is the best
 where each step holds the record with probability q. Under Q the Z_j are N(0, 1); under P, by
 symmetry, the first k of them are N(a, 1). So both probabilities are tails of a sum of independent
-terms. On a lattice terms are rounded down for P and up for Q, by a cell more than the rounding of
-edges needs. Sums start at t ln(1 - q), so nothing wraps from below; Q(sum > r) <= exp(-r), as the
+terms. Of other ways to choose the steps only the law of their number is needed, as all steps have
+one term: P is a mixture of these. The test's terms are rounded down to a lattice, under P and Q
+alike, so its laws are known up to the rounding of the cells' edges, which are moved up for P and
+down for Q. Sums start at t ln(1 - q), so nothing wraps from below; Q(sum > r) <= exp(-r), as the
 mean of the product of the 1 - q + q X_j is 1. The round-off of the transforms is bounded in the
 2-norm.
 """
@@ -30,24 +32,28 @@ from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 
 _SHARES = (0.5, 0.7, 1.0)  # of k/t, for q
-_POINTS = 1 << 21
+_POINTS = 1 << 18
 _REACH = 45.0  # sums beyond it are left out, of probability exp(-45) under Q
 _FAR = 9.0  # deviations of a step's sum that are kept
 _MOST_STEPS = 10_000
+_SEEN = 1e-13
+"""Numbers of steps that are less likely are left out; ten times the rounding of the others."""
 
 
 @dataclass(frozen=True)
-class SubsetTest:
-    """The divergences that a test reaches against ``selected`` of ``steps`` Gaussian steps.
+class ParticipationTest:
+    """The divergences that a test reaches against a record in some of so many Gaussian steps.
 
-    >>> from simulator.training.laws.subset_test import SubsetTest
-    >>> 1.7 < SubsetTest(1.0, steps=100, selected=3).epsilon(1e-5) < 1.77
-    True
+    Attributes
+    ----------
+    least, shares : of the steps that hold it, there are ``least + i`` with probability at least
+        ``shares[i]``, in whatever places.
     """
 
     sigma: float
     steps: int
-    selected: int
+    least: int
+    shares: tuple[float, ...]
 
     def __post_init__(self) -> None:
         if self.steps > _MOST_STEPS:
@@ -75,24 +81,56 @@ class SubsetTest:
     @property
     def _tails(self) -> Iterator[tuple[Floats, Floats]]:
         """P(A) rounded down and Q(A) rounded up, at all thresholds, for each q."""
+        mean = self.least + float(np.arange(len(self.shares)) @ self.shares) / sum(self.shares)
         for share in _SHARES:
-            q = share * self.selected / self.steps
-            yield _tails(self.sigma, self.steps, self.selected, min(q, 1.0 - 2.0**-20))
+            q = min(share * mean / self.steps, 1.0 - 2.0**-20)
+            yield _tails(self.sigma, self.steps, self.least, self.shares, q)
+
+
+def separated_test(sigma: float, rate: float, apart: int, rounds: int) -> ParticipationTest:
+    """The test against a record in rounds at least ``apart`` rounds from each other, at random.
+
+    A record that may take part does so with probability ``rate``, and then not in the next
+    ``apart - 1`` rounds. It takes part n times or more where, without these, it does so n times in
+    rounds - (n - 1)(apart - 1) independent rounds.
+    """
+    places = rounds - (apart - 1) * np.arange(-(-rounds // apart) + 1)
+    number = np.arange(places.size)
+    more = np.asarray(scipy.stats.binom.sf(number, np.maximum(places, 0), rate))
+    shares = np.r_[1.0, more[:-1]] - more
+    used = np.nonzero(shares > _SEEN)[0]
+    kept = shares[used[0] : used[-1] + 1] - _SEEN / 10
+    return ParticipationTest(sigma, rounds, int(used[0]), tuple(np.maximum(kept, 0.0).tolist()))
+
+
+class SubsetTest(ParticipationTest):
+    """The divergences that a test reaches against ``selected`` of ``steps`` Gaussian steps.
+
+    >>> from simulator.training.laws.subset_test import SubsetTest
+    >>> 1.7 < SubsetTest(1.0, steps=100, selected=3).epsilon(1e-5) < 1.77
+    True
+    """
+
+    def __init__(self, sigma: float, steps: int, selected: int) -> None:
+        super().__init__(sigma, steps, selected, (1.0,))
 
 
 @lru_cache(maxsize=3)
-def _tails(sigma: float, steps: int, selected: int, q: float) -> tuple[Floats, Floats]:
+def _tails(
+    sigma: float, steps: int, least: int, shares: tuple[float, ...], q: float
+) -> tuple[Floats, Floats]:
     shift, start = 1.0 / sigma, math.log1p(-q)
     cell = (_REACH - steps * start) / _POINTS
+    most = least + len(shares) - 1
     if steps * cell > 1.0:
-        raise NotApplicable(f"{selected} of {steps} steps are too many for the test's lattice")
+        raise NotApplicable(f"{most} of {steps} steps are too many for the test's lattice")
     log_held = float(np.logaddexp(start, math.log(q) + shift**2))  # of E exp(term) where held
-    wrapped = math.exp(min(0.0, -_REACH + selected * log_held))
+    wrapped = math.exp(min(0.0, -_REACH + most * log_held))
     beyond = math.exp(-_REACH + 2 * steps * cell) + steps * float(scipy.special.ndtr(-_FAR))
     empty, held = (_masses(shift, q, cell, mean=mean, moved=1.0) for mean in (0.0, shift))
-    with_record, off = _tail_of_sum([(empty, steps - selected), (held, selected)])
-    above = np.append(0.0, _masses(shift, q, cell, mean=0.0, moved=-1.0))
-    without, off_without = _tail_of_sum([(above, steps)])
+    with_record, off = _tail_of_sum(empty, held, steps, least, shares)
+    above = _masses(shift, q, cell, mean=0.0, moved=-1.0)
+    without, off_without = _tail_of_sum(above, above, steps, 0, (1.0,))
     return (
         with_record * (1.0 - 1e-9) - off - wrapped,
         np.maximum(without, 0.0) * (1.0 + 1e-9) + off_without + beyond,
@@ -118,16 +156,36 @@ def _masses(shift: float, q: float, cell: float, *, mean: float, moved: float) -
     return np.where(z[1:] > 0.0, -np.diff(scipy.special.ndtr(-z)), left)
 
 
-def _tail_of_sum(terms: list[tuple[Floats, int]]) -> tuple[Floats, float]:
-    """The tails of a sum of independent terms at all places, and a bound on their round-off."""
+def _tail_of_sum(
+    empty: Floats, held: Floats, steps: int, least: int, shares: tuple[float, ...]
+) -> tuple[Floats, float]:
+    """The tails of a sum of independent terms at all places, and a bound on their round-off.
+
+    A mixture, by ``shares``, of least + i terms with masses ``held`` and the others ``empty``.
+    """
     unit = 8.0 * math.log2(_POINTS) * UNIT
-    spectrum, moved = np.ones(_POINTS // 2 + 1, dtype=complex), np.ones(_POINTS // 2 + 1)
-    for masses, count in terms:
-        transform = scipy.fft.rfft(masses, _POINTS)
-        spectrum *= transform**count
-        moved *= (np.abs(transform) + unit) ** count
-    size, count = np.abs(spectrum), sum(count for _, count in terms)
-    wrong = moved - size + 64.0 * UNIT * count * moved
+    terms = [scipy.fft.rfft(masses, _POINTS) for masses in (empty, held)]
+    spectrum = _mixed(terms[0], terms[1], steps, least, shares)
+    sizes = [np.abs(term) + unit for term in terms]
+    moved = _mixed(sizes[0], sizes[1], steps, least, shares)
+    size = np.abs(spectrum)
+    exact = _mixed(sizes[0] - unit, sizes[1] - unit, steps, least, shares)
+    wrong = moved - exact + 64.0 * UNIT * (steps + len(shares)) * moved
     noise = math.sqrt(2.0) * float(np.linalg.norm(wrong) + unit * np.linalg.norm(size))
     sums = scipy.fft.irfft(spectrum, _POINTS)
     return np.cumsum(sums[::-1])[::-1], noise * (1.0 + 1e-6) + 1e-9 * unit
+
+
+def _mixed(
+    empty: np.ndarray, held: np.ndarray, steps: int, least: int, shares: tuple[float, ...]
+) -> np.ndarray:
+    """Sum over i of shares[i] held^(least + i) empty^(steps - least - i), by Horner's rule."""
+    total = np.full_like(held, shares[-1])
+    power = np.ones_like(empty)
+    for share in shares[-2::-1]:
+        power *= empty
+        total *= held
+        total += share * power
+    total *= held**least
+    total *= empty ** (steps - least - len(shares) + 1)
+    return total
