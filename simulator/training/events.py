@@ -104,7 +104,7 @@ class MinSeparationEvent(EventTree):
     >>> from simulator.theory.events import gaussian
     >>> from simulator.training import min_separation
     >>> round(Account(min_separation(gaussian(2.0), 0.1, apart=2, rounds=4)).epsilon(1e-3).upper, 3)
-    0.714
+    0.255
     """
 
     event: EventTree

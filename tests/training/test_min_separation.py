@@ -61,6 +61,26 @@ def test_all_patterns_are_between_the_ends():
         assert 0.6 * low < separated_test(*CASE).delta(epsilon) <= high
 
 
+@pytest.mark.nightly
+def test_the_lower_end_is_near_what_draws_show():
+    """By the recursion, of 100 rounds: an interval of false-alarm probability 1e-6."""
+    sigma, p, b, rounds, draws = 1.0, 0.1, 10, 100, 200_000
+    generator = np.random.default_rng(4)
+    ratio, wait = np.ones(draws), np.zeros(draws, dtype=int)
+    ways, waiting = np.ones(draws), [np.zeros(draws)] * b
+    for _ in range(rounds):
+        held = (wait == 0) & (generator.random(draws) < p)
+        wait = np.where(held, b - 1, np.maximum(wait - 1, 0))
+        x = np.exp((generator.standard_normal(draws) + held / sigma) / sigma - 0.5 / sigma**2)
+        ratio += p * ways * (x - 1)
+        waiting = [*waiting[1:], p * ways * x]
+        ways = (1 - p) * ways + waiting[0]
+    mean = np.maximum(1 - math.e / ratio, 0).mean()
+    width = math.sqrt(math.log(2e6) / (2 * draws))
+    found = separated_test(sigma, p, b, rounds).delta(1.0)
+    assert 0.85 * mean < found < mean + width
+
+
 def test_the_stationary_rate_is_no_upper_end():
     """It is below the certified lower end."""
     sigma, p, b, rounds = CASE
@@ -139,8 +159,8 @@ def test_states_of_the_recursion_fill_the_plane():
 
 
 def test_one_round_is_a_poisson_sample():
-    one = Account(min_separation(randomized_response(1.0), 0.2, 5, 1))
-    assert one.delta(0.1).upper == Account(subsampled(randomized_response(1.0), 0.2)).delta(0.1).upper
+    one = Account(min_separation(randomized_response(1.0), 0.2, 5, 1)).delta(0.1)
+    assert one.upper == Account(subsampled(randomized_response(1.0), 0.2)).delta(0.1).upper
 
 
 def test_few_rounds_far_apart_cost_no_more_than_all_of_them():

@@ -32,7 +32,7 @@ from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 
 _SHARES = (0.5, 0.7, 1.0)  # of k/t, for q
-_POINTS = 1 << 18
+_POINTS, _MOST_POINTS = 1 << 18, 1 << 21
 _REACH = 45.0  # sums beyond it are left out, of probability exp(-45) under Q
 _FAR = 9.0  # deviations of a step's sum that are kept
 _MOST_STEPS = 10_000
@@ -120,17 +120,21 @@ def _tails(
     sigma: float, steps: int, least: int, shares: tuple[float, ...], q: float
 ) -> tuple[Floats, Floats]:
     shift, start = 1.0 / sigma, math.log1p(-q)
-    cell = (_REACH - steps * start) / _POINTS
+    reach = _REACH - steps * start
+    points = max(_POINTS, 1 << math.ceil(math.log2(steps * reach)))
+    cell = reach / points
     most = least + len(shares) - 1
-    if steps * cell > 1.0:
+    if points > _MOST_POINTS:
         raise NotApplicable(f"{most} of {steps} steps are too many for the test's lattice")
     log_held = float(np.logaddexp(start, math.log(q) + shift**2))  # of E exp(term) where held
     wrapped = math.exp(min(0.0, -_REACH + most * log_held))
     beyond = math.exp(-_REACH + 2 * steps * cell) + steps * float(scipy.special.ndtr(-_FAR))
     empty, held = (_masses(shift, q, cell, mean=mean, moved=1.0) for mean in (0.0, shift))
-    with_record, off = _tail_of_sum(empty, held, steps, least, shares)
     above = _masses(shift, q, cell, mean=0.0, moved=-1.0)
-    without, off_without = _tail_of_sum(above, above, steps, 0, (1.0,))
+    if max(empty.size, held.size, above.size) > points:
+        raise NotApplicable(f"a noise of {sigma:g} is too small for the test's lattice")
+    with_record, off = _tail_of_sum(empty, held, steps, least=least, shares=shares, points=points)
+    without, off_without = _tail_of_sum(above, above, steps, least=0, shares=(1.0,), points=points)
     return (
         with_record * (1.0 - 1e-9) - off - wrapped,
         np.maximum(without, 0.0) * (1.0 + 1e-9) + off_without + beyond,
@@ -144,7 +148,7 @@ def _masses(shift: float, q: float, cell: float, *, mean: float, moved: float) -
     """
     largest = math.log1p(q / (1.0 - q) * math.exp(shift * (_FAR + mean) - shift**2 / 2.0))
     size = math.ceil(largest / cell)
-    if size + 1 > _POINTS:
+    if size > _MOST_POINTS:
         raise NotApplicable(f"a noise of {1.0 / shift:g} is too small for the test's lattice")
     with np.errstate(divide="ignore"):
         edges = np.log(np.expm1(cell * np.arange(size + 1)) * (1.0 - q) / q)
@@ -157,14 +161,14 @@ def _masses(shift: float, q: float, cell: float, *, mean: float, moved: float) -
 
 
 def _tail_of_sum(
-    empty: Floats, held: Floats, steps: int, least: int, shares: tuple[float, ...]
+    empty: Floats, held: Floats, steps: int, *, least: int, shares: tuple[float, ...], points: int
 ) -> tuple[Floats, float]:
     """The tails of a sum of independent terms at all places, and a bound on their round-off.
 
     A mixture, by ``shares``, of least + i terms with masses ``held`` and the others ``empty``.
     """
-    unit = 8.0 * math.log2(_POINTS) * UNIT
-    terms = [scipy.fft.rfft(masses, _POINTS) for masses in (empty, held)]
+    unit = 8.0 * math.log2(points) * UNIT
+    terms = [scipy.fft.rfft(masses, points) for masses in (empty, held)]
     spectrum = _mixed(terms[0], terms[1], steps, least, shares)
     sizes = [np.abs(term) + unit for term in terms]
     moved = _mixed(sizes[0], sizes[1], steps, least, shares)
@@ -172,7 +176,7 @@ def _tail_of_sum(
     exact = _mixed(sizes[0] - unit, sizes[1] - unit, steps, least, shares)
     wrong = moved - exact + 64.0 * UNIT * (steps + len(shares)) * moved
     noise = math.sqrt(2.0) * float(np.linalg.norm(wrong) + unit * np.linalg.norm(size))
-    sums = scipy.fft.irfft(spectrum, _POINTS)
+    sums = scipy.fft.irfft(spectrum, points)
     return np.cumsum(sums[::-1])[::-1], noise * (1.0 + 1e-6) + 1e-9 * unit
 
 
