@@ -21,6 +21,8 @@ from simulator.theory.parameters import count
 from simulator.training.laws.allocation import MOST_STEPS, allocations
 from simulator.training.laws.separated_blocks import SeparatedBlockLaw
 
+_LEAST_RATE = 1e-300
+
 
 @dataclass(frozen=True)
 class RandomAllocationEvent(EventTree):
@@ -117,8 +119,10 @@ class MinSeparationEvent(EventTree):
         self._hold((self.event,))
         for name in ("apart", "rounds"):
             object.__setattr__(self, name, count(name, getattr(self, name)))
-        if not 0.0 < finite("rate", self.rate) <= 1.0:
-            raise InvalidInput(f"the sampling rate must be above 0 and at most 1, not {self.rate}")
+        if not _LEAST_RATE <= finite("rate", self.rate) <= 1.0:
+            raise InvalidInput(
+                f"the sampling rate must be between {_LEAST_RATE:g} and 1, not {self.rate!r}"
+            )
         if self.rounds > MOST_STEPS:
             raise InvalidInput(f"rounds must be at most {MOST_STEPS}, not {self.rounds}")
 

@@ -38,7 +38,7 @@ class SeparatedBlockLaw(AllocationLaw):
     >>> from simulator.theory import GaussianLaw
     >>> from simulator.training.laws.separated_blocks import SeparatedBlockLaw
     >>> round(SeparatedBlockLaw(GaussianLaw(0.5), steps=4, rate=0.1).delta(0.1), 3)
-    0.016
+    0.004
     """
 
     rate: float = 1.0
@@ -71,7 +71,7 @@ def weights_of(rate: float, steps: int, *, larger: bool) -> list[tuple[float, in
     to the front where a larger vector is wanted, and are left out else: these runs are not seen.
     """
     w = rate * (1.0 - rate) ** np.arange(steps)
-    most = max(int((1.0 + _SAME) / rate), 1)
+    most = steps if rate * steps <= 1.0 else max(int((1.0 + _SAME) / rate), 1)
     w, rest = w[:most], float(w[most:].sum())
     if larger and rest > 0.0:
         room = rate - w

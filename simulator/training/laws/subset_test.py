@@ -82,7 +82,7 @@ class ParticipationTest:
     def _tails(self) -> Iterator[tuple[Floats, Floats]]:
         """P(A) rounded down and Q(A) rounded up, at all thresholds, for each q."""
         mean = self.least + float(np.arange(len(self.shares)) @ self.shares) / sum(self.shares)
-        for share in _SHARES:
+        for share in _SHARES if mean > 0.0 else ():
             q = min(share * mean / self.steps, 1.0 - 2.0**-20)
             yield _tails(self.sigma, self.steps, self.least, self.shares, q)
 

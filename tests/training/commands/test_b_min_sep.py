@@ -19,7 +19,7 @@ def test_the_table_has_both_ends(dpcompose):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,0,3,6", "sampling rate must be above 0 and at most 1"),
+        ("1,0,3,6", "sampling rate must be between 1e-300 and 1, not 0.0"),
         ("1,0.1,0,6", "apart must be at least 1"),
         ("1,0.1,3", "b-min-sep needs rounds: write b-min-sep:SIGMA,RATE,APART,ROUNDS"),
         ("0,0.1,3,6", "sigma must be a positive number"),
