@@ -111,8 +111,10 @@ class NamedAllocation(EventMechanism):
         certain = replace(rounds, values=given)
         rows = self._certified(certain, given, question)
         if not Account(certain.event).exact:
-            sources = [_BLOCKS if row.name == TRUTH else row.source for row in rows]
-            named = (replace(row, source=source) for row, source in zip(rows, sources))
+            named = (
+                replace(row, source=_BLOCKS, adversary=SAME_PAIR) if row.name == TRUTH else row
+                for row in rows
+            )
             rows = Rows(named, rows.refused)
         if not drawn:
             return rows

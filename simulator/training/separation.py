@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from simulator.foundations.errors import NotApplicable
+from simulator.theory.bounds.base import SAME_PAIR
 from simulator.theory.bounds.comparison import TRUTH, Rows
 from simulator.theory.events.leaves import GaussianEvent
 from simulator.theory.events.named import EventMechanism, NamedRounds
@@ -47,7 +48,10 @@ class NamedSeparation(EventMechanism):
             raise NotApplicable(f"{TESTED} is of one run of {rounds.term.name}")
         else:
             rows = super().compare(rounds, **question)
-        named = (replace(row, source=_BLOCKS) if row.name == TRUTH else row for row in rows)
+        named = (
+            replace(row, source=_BLOCKS, adversary=SAME_PAIR) if row.name == TRUTH else row
+            for row in rows
+        )
         return Rows(named, rows.refused)
 
 

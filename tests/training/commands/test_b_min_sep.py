@@ -13,6 +13,7 @@ def test_the_table_has_both_ends(dpcompose):
     assert (low["kind"], high["kind"]) == ("lower", "upper")
     assert low["lower"] < high["upper"] < 1.5 * low["lower"]
     assert "lemma b-min-sep" in high["source"]
+    assert high["adversary"] == "the same pair in every round"
     assert high["upper"] < found["analytic-gaussian"]["upper"]
 
 
