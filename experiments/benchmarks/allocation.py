@@ -1,4 +1,4 @@
-"""Random allocation beside PLD_accounting, whose brackets are certified too.
+"""Random allocation beside PLD_accounting, whose brackets are certified too; b-min-sep samples.
 
 It is timed at its own accuracy, and we at the same: our tolerance is the relative width of its
 bracket of epsilon at 1e-5, in the worse direction. A second line has the narrowest bracket of ours.
@@ -7,6 +7,7 @@ bracket of epsilon at 1e-5, in the worse direction. A second line has the narrow
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,10 @@ from typing import Any
 from experiments.benchmarks.measure import Line, alternately, seconds
 from simulator.theory import PLD, GaussianLaw
 from simulator.theory.bracket import Bracket
+from simulator.theory.events import Account, gaussian, self_compose, subsampled
+from simulator.training import min_separation
 from simulator.training.laws.allocation import AllocationLaw
+from simulator.training.laws.subset_test import separated_test
 
 DELTA = 1e-5
 LONG = 5.0
@@ -109,4 +113,38 @@ def random_allocation() -> Iterator[Line]:
         yield from beside(training)
 
 
-BENCHMARKS = (random_allocation,)
+SEPARATED = (
+    (1.0, 0.01, 10, 1000),
+    (2.0, 0.02, 20, 1000),
+    (1.0, 0.1, 10, 100),
+    (4.0, 0.05, 20, 1000),
+    (2.0, 0.02, 50, 1000),
+    (1.0, 0.005, 200, 1000),
+    (2.0, 0.1, 50, 1000),
+)
+
+
+def b_min_sep() -> Iterator[Line]:
+    """The certified ends of b-min-sep samples, beside Poisson samples of the same rate."""
+    for sigma, rate, apart, rounds in SEPARATED:
+        poisson = Account(self_compose(subsampled(gaussian(sigma), rate), rounds))
+        for delta in (1e-3, 1e-6):
+            blocks = Account(min_separation(gaussian(sigma), rate, apart, rounds))
+            start = time.process_time()
+            upper = blocks.epsilon(delta).upper
+            lower = separated_test(sigma, rate, apart, rounds).epsilon(delta)
+            spent = time.process_time() - start
+            yield Line(
+                f"b-min-sep {sigma:g}, {rate:g}, {apart}, {rounds}, delta {delta:g}: upper end",
+                upper / lower,
+                "of the lower end",
+                detail={
+                    "lower": lower,
+                    "upper": upper,
+                    "poisson": poisson.epsilon(delta).upper,
+                    "seconds": spent,
+                },
+            )
+
+
+BENCHMARKS = (random_allocation, b_min_sep)

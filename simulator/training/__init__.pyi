@@ -1,5 +1,7 @@
 from .events import (
+    MinSeparationEvent as MinSeparationEvent,
     RandomAllocationEvent as RandomAllocationEvent,
+    min_separation as min_separation,
     random_allocation as random_allocation,
 )
 from .families import (
@@ -37,6 +39,7 @@ __all__ = [
     "DrawnByWeight",
     "GradientStep",
     "LogisticGradient",
+    "MinSeparationEvent",
     "RandomAllocation",
     "RandomAllocationDP",
     "RandomAllocationEvent",
@@ -45,6 +48,7 @@ __all__ = [
     "balls_in_bins",
     "calibrate_noise",
     "estimate_allocation",
+    "min_separation",
     "random_allocation",
     "random_subset",
     "shuffled_batches",

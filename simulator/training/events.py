@@ -1,4 +1,4 @@
-"""Events of an epoch in which a record takes part in a few steps, chosen at random."""
+"""Events of training in which a record takes part in a few steps, chosen at random."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite
 from simulator.theory.events.sampling import single_round
 from simulator.theory.events.tree import (
     EventRounds,
@@ -18,6 +19,9 @@ from simulator.theory.events.units import PRESENT_OR_NOT, Unit
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import count
 from simulator.training.laws.allocation import MOST_STEPS, allocations
+from simulator.training.laws.separated_blocks import SeparatedBlockLaw
+
+_LEAST_RATE = 1e-300
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,7 @@ class RandomAllocationEvent(EventTree):
             every = RepeatedEvent(RepeatedEvent(self.event, self.steps), self.epochs)
             yield from every.resolved(unit, path)
             return
-        if unit.relation not in PRESENT_OR_NOT or unit.records > 1:
-            raise refuse(
-                path, self, f"random allocation has a theorem for one record under "
-                f"{' and '.join(PRESENT_OR_NOT)} only, not under {unit}"
-            )  # fmt: skip
-        parts = list(self.event.resolved(unit, f"{path}.event"))
-        once = single_round(parts, f"{path}.event", self.event)
+        once = _round_of(self, self.event, unit, path, "random allocation")
         blocks: list[tuple[PrivacyLossLaw | None, int]] = [(None, self.selected)]
         if once.law is not None:
             blocks = [*allocations(once.law, self.steps, self.selected)]
@@ -91,4 +89,71 @@ class RandomAllocationEvent(EventTree):
             )
 
 
+@dataclass(frozen=True)
+class MinSeparationEvent(EventTree):
+    """Rounds of an event on b-min-sep samples: ``apart`` rounds at least between two of a record.
+
+    At the start every record may take part. One that may does so with probability ``rate``, and
+    then may not in the next ``apart - 1`` rounds. Noise is independent, and the pair is known where
+    a record's value is there, or 0 is. Only upper ends are certain: the law is that of blocks of
+    ``apart`` rounds, at each start of which every record may take part. The proof is in
+    ``simulator/theory/lemmas/b-min-sep.md``.
+
+    >>> from simulator import Account
+    >>> from simulator.theory.events import gaussian
+    >>> from simulator.training import min_separation
+    >>> round(Account(min_separation(gaussian(2.0), 0.1, apart=2, rounds=4)).epsilon(1e-3).upper, 3)
+    0.255
+    """
+
+    event: EventTree
+    rate: float
+    apart: int
+    rounds: int
+    kind: ClassVar[str] = "min_separation"
+
+    def __post_init__(self) -> None:
+        self._hold((self.event,))
+        for name in ("apart", "rounds"):
+            object.__setattr__(self, name, count(name, getattr(self, name)))
+        if not _LEAST_RATE <= finite("rate", self.rate) <= 1.0:
+            raise InvalidInput(
+                f"the sampling rate must be between {_LEAST_RATE:g} and 1, not {self.rate!r}"
+            )
+        if self.rounds > MOST_STEPS:
+            raise InvalidInput(f"rounds must be at most {MOST_STEPS}, not {self.rounds}")
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """The numbers of rounds of the blocks, with how many there are of each."""
+        size = min(self.apart, self.rounds)
+        whole, rest = divmod(self.rounds, size)
+        return [each for each in ((size, whole), (rest, 1)) if each[0]]
+
+    def resolved(self, unit: Unit, path: str = "event") -> Iterator[EventRounds]:
+        """A round for each block; raises NotApplicable without a theorem."""
+        once = _round_of(self, self.event, unit, path, "b-min-sep sampling")
+        for size, number in self.blocks:
+            law = once.law
+            yield replace(
+                once,
+                law=None if law is None else SeparatedBlockLaw(law, size, rate=self.rate).simplest,
+                exact=False,
+                attained=None,
+                where=f"{path} ({self.kind})",
+                count=number,
+            )
+
+
+def _round_of(of: EventTree, event: EventTree, unit: Unit, path: str, name: str) -> EventRounds:
+    """The round of an event inside another; raises NotApplicable where no theorem has one."""
+    if unit.relation not in PRESENT_OR_NOT or unit.records > 1:
+        raise refuse(
+            path, of, f"{name} has a theorem for one record under {' and '.join(PRESENT_OR_NOT)} "
+            f"only, not under {unit}"
+        )  # fmt: skip
+    return single_round(list(event.resolved(unit, f"{path}.event")), f"{path}.event", event)
+
+
 random_allocation = RandomAllocationEvent
+min_separation = MinSeparationEvent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from simulator.training.events import RandomAllocationEvent
 
 if TYPE_CHECKING:
     from simulator.analysis.estimation import Estimate
+    from simulator.training.laws.subset_test import ParticipationTest
     from simulator.training.matrices import BinnedPair, SubsetPair
 
 ROWS = ("certified", "either-direction", "removal", "addition", "public-bin")
@@ -110,8 +111,10 @@ class NamedAllocation(EventMechanism):
         certain = replace(rounds, values=given)
         rows = self._certified(certain, given, question)
         if not Account(certain.event).exact:
-            sources = [_BLOCKS if row.name == TRUTH else row.source for row in rows]
-            named = (replace(row, source=source) for row, source in zip(rows, sources))
+            named = (
+                replace(row, source=_BLOCKS, adversary=SAME_PAIR) if row.name == TRUTH else row
+                for row in rows
+            )
             rows = Rows(named, rows.refused)
         if not drawn:
             return rows
@@ -127,34 +130,52 @@ class NamedAllocation(EventMechanism):
         self, rounds: NamedRounds, given: Mapping[str, Any], question: dict[str, Any]
     ) -> Rows:
         """Every bound and the composed loss; beside an upper bound of one epoch, a lower end."""
-        names, several = question["names"], given.get("selected", 1) > 1
-        tested = several and rounds.count == 1 and given.get("epochs", 1) == 1
-        if names and TESTED in names and not tested:
-            raise NotApplicable(f"{TESTED} is of several steps of one epoch: selected above 1")
-        if not tested or (names and TESTED not in names):
+        several = given.get("selected", 1) > 1
+        if not several or rounds.count != 1 or given.get("epochs", 1) != 1:
+            if question["names"] and TESTED in question["names"]:
+                raise NotApplicable(f"{TESTED} is of several steps of one epoch: selected above 1")
             return super().compare(rounds, **question)
-        others = [name for name in names if name != TESTED]
-        rows = Rows()
-        if others or not names:
-            rows = super().compare(rounds, **question | {"names": others})
-        try:
-            row = _tested(given, question["delta"], question["epsilon"])
-        except NotApplicable as error:
-            if not rows:
-                raise
-            return Rows(rows, (*rows.refused, f"{TESTED}: {error}") if names else rows.refused)
-        return Rows(sorted([row, *rows], key=lambda row: row.answer.value), rows.refused)
+
+        def test() -> ParticipationTest:
+            from simulator.training.laws.subset_test import SubsetTest
+
+            return SubsetTest(given["sigma"], int(given["steps"]), int(given["selected"]))
+
+        return beside_test(super().compare, rounds, question, test)
 
 
 TESTED = "subset-test"
 """The name of the row of a test."""
 
 
-def _tested(given: Mapping[str, Any], delta: float | None, epsilon: float | None) -> Row:
-    from simulator.training.laws.subset_test import SubsetTest
+def beside_test(
+    compare: Callable[..., Rows],
+    rounds: NamedRounds,
+    question: dict[str, Any],
+    test: Callable[[], ParticipationTest],
+) -> Rows:
+    """Every bound and the composed loss, and the lower end that a test reaches."""
+    names = question["names"]
+    if names and TESTED not in names:
+        return compare(rounds, **question)
+    others = [name for name in names if name != TESTED]
+    rows = Rows()
+    if others or not names:
+        rows = compare(rounds, **question | {"names": others})
+    try:
+        row = _tested(test, question["delta"], question["epsilon"])
+    except NotApplicable as error:
+        if not rows:
+            raise
+        return Rows(rows, (*rows.refused, f"{TESTED}: {error}") if names else rows.refused)
+    return Rows(sorted([row, *rows], key=lambda row: row.answer.value), rows.refused)
 
+
+def _tested(
+    make: Callable[[], ParticipationTest], delta: float | None, epsilon: float | None
+) -> Row:
     start = time.perf_counter()
-    test = SubsetTest(given["sigma"], int(given["steps"]), int(given["selected"]))
+    test = make()
     if delta is None:
         assert epsilon is not None
         found, ceiling = test.delta(epsilon), 1.0

@@ -13,7 +13,7 @@ from simulator.theory.events import Account
 from simulator.theory.events.open_account import OpenAccount
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.laws.gaussian_curve import gaussian_delta
-from simulator.training import random_allocation
+from simulator.training import min_separation, random_allocation
 from tests.helpers.cases import case
 from tests.helpers.dp_events import dp, noise, sampled
 
@@ -23,6 +23,7 @@ EVERYTHING = events.compose(
     events.sampled_with_replacement(events.laplace(1.5), 7, 100),
     events.sampled_sum(2.5, 0.1, 1.5, 20, 100),
     random_allocation(events.laplace(1.5), 9, 2, 3),
+    min_separation(events.laplace(1.5), 0.1, 3, 9),
     events.select(events.promise(PureDP(0.1)), 10.0, math.inf),
     events.promise(RenyiDP((2.0, 8.0), (0.1, 1 / 3))),
     events.above_threshold(10.0, 20.0, positives=3, monotonic=True),

@@ -157,10 +157,10 @@ def allocations(
 @lru_cache(maxsize=16)
 def _end(base: PrivacyLossLaw, steps: int, resolution: Resolution, *, larger: bool) -> FiniteLaw:
     """One end of the loss of adding the record; the last few are kept."""
-    return _loss_of(ratio_end(base, resolution, larger=larger).sum_of(steps, resolution))
+    return loss_of(ratio_end(base, resolution, larger=larger).sum_of(steps, resolution))
 
 
-def _loss_of(end: ConvexEnd) -> FiniteLaw:
+def loss_of(end: ConvexEnd) -> FiniteLaw:
     """The law of -ln U of the sum, its masses moved outward by their errors."""
     at, masses = end.runs.atoms()
     error = end.mass_error + 2 * end.point_error  # a mass under P is one under Q times a point
