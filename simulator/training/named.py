@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulator.training.laws.subset_test import ParticipationTest
     from simulator.training.matrices import BinnedPair, SubsetPair
 
-ROWS = ("certified", "either-direction", "removal", "addition", "public-bin")
+ROWS = ("bands", "either-direction", "removal", "addition", "public-bin")
 """The names of the rows of matrix-factorisation."""
 DRAWS, CONFIDENCE = 100_000, 0.95
 DRAWN = ("draws", "seed", "confidence")
@@ -245,7 +245,8 @@ class NamedFactorisation(NamedMechanism):
             )
         pair = grammar.calling(rounds.term, _pair, dict(rounds.values))
         drawn = [name for name in ROWS[1:-1] if name in (names or ROWS)]
-        rows = _certified(pair, delta, epsilon) if ROWS[0] in (names or ROWS) else []
+        bands = _certified(pair, delta, epsilon) if ROWS[0] in (names or ROWS) else Rows()
+        rows = list(bands)
         rows += _draws(rounds.values).rows(pair, delta, epsilon) if drawn else []
         longest = math.sqrt(float(np.max(np.diagonal(pair.gram))))
         public = Account(GaussianEvent(1.0, longest)).compare(delta=delta, epsilon=epsilon)
@@ -253,7 +254,10 @@ class NamedFactorisation(NamedMechanism):
         source = "Gaussian of the bin of the longest mean, were it public"
         upper = Bracket(0.0, exact.answer.upper)
         rows.append(Row(ROWS[-1], "upper", upper, source, seconds=exact.seconds))
-        return Rows(row for row in rows if not names or row.name in names)
+        found = [row for row in rows if not names or row.name in names]
+        if not found:
+            raise NotApplicable(bands.refused[0])
+        return Rows(found, bands.refused if names else ())
 
     def calibrate(
         self, term: grammar.Term, values: Mapping[str, Any], rounds: int | None, target: Target
@@ -295,8 +299,8 @@ class NamedFactorisation(NamedMechanism):
         )
 
 
-def _certified(pair: BinnedPair, delta: float | None, epsilon: float | None) -> list[Row]:
-    """The bracket without draws, in either direction; none where no theorem has one."""
+def _certified(pair: BinnedPair, delta: float | None, epsilon: float | None) -> Rows:
+    """The bracket without draws, in either direction, or why no theorem has one."""
     from simulator.training.matrices.certified import BandedEnds
 
     start = time.perf_counter()
@@ -308,14 +312,14 @@ def _certified(pair: BinnedPair, delta: float | None, epsilon: float | None) -> 
         elif 0.0 < delta < 1.0:
             found = ends.epsilon(delta)
         else:
-            return []
-    except NotApplicable:
-        return []
+            raise NotApplicable(f"delta must be strictly between 0 and 1, not {delta:g}")
+    except NotApplicable as error:
+        return Rows(refused=[f"{ROWS[0]}: {error}"])
     # where the pair is not known to be reached the lower end is of nothing that is played
     found = Bracket(found.lower if pair.played is None else 0.0, found.upper, found.upper)
     seconds = time.perf_counter() - start
     source = f"certified, without draws: neighbouring bins in convex order; {pair.theorem}"
-    return [Row(ROWS[0], "upper", found, source, seconds=seconds, adversary=SAME_PAIR)]
+    return Rows([Row(ROWS[0], "upper", found, source, seconds=seconds, adversary=SAME_PAIR)])
 
 
 def _draws(values: Mapping[str, Any]) -> Draws:

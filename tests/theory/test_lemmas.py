@@ -16,7 +16,7 @@ from simulator.theory.lemmas import FOLDER, PLACE, Lemma, all_lemmas, lemmas_beh
 
 ROOT = Path(simulator.__file__).parent.parent
 SECTIONS = {"Statement", "Conditions", "Behind", "Code", "What has tried to break it"}
-OF_TRAINING = ("subset-test", "either-direction", "removal", "addition", "public-bin")
+OF_TRAINING = ("subset-test", "bands", "either-direction", "removal", "addition", "public-bin")
 """Rows of the training shelf."""
 
 ROWS = [bound.name for bound in all_bounds() if type(bound).__module__.startswith("simulator.")]

@@ -96,6 +96,11 @@ class TrainingRun:
         return -(-self.records // self.batch)
 
     @property
+    def opacus_rate(self) -> float:
+        """The rate at which Opacus samples for a loader of this batch: 1 over its batches."""
+        return 1.0 / self.per_epoch
+
+    @property
     def whole_epochs(self) -> int:
         """Epochs that are trained to their end."""
         return self.steps // self.per_epoch

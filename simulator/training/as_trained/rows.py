@@ -77,9 +77,15 @@ def loader_rows(run: TrainingRun) -> Iterator[LoaderRow]:
         "upper end: which records are left out is revealed",
     )  # fmt: skip
     yield _known(
-        ALLOCATED, ADD_REMOVE, 1, lambda: _allocated(run), "exact pair, each record by itself"
-    )
-    noise = "from above noise alone, from below the largest noisy sum"
+        ALLOCATED, ADD_REMOVE, 1, lambda: _allocated(run),
+        "exact pair, each record by itself" if run.whole_epochs == run.begun_epochs
+        else _upper_of_begun(run, "pair of whole epochs"),
+    )  # fmt: skip
+    noise = "exact: noise alone"
+    if run.whole_epochs == 0:
+        noise = _upper_of_begun(run, "noise alone")
+    elif run.per_epoch > 1:
+        noise = "from above noise alone, from below the largest noisy sum"
     yield _known(SHUFFLED, REPLACE_SPECIAL, 1, lambda: _shuffled(run, once=False), noise)
     yield _known(ONCE, REPLACE_SPECIAL, 1, lambda: _shuffled(run, once=True), noise)
     yield _known(FIXED, REPLACE_SPECIAL, 1, lambda: _noise_alone(run, 1), "exact: noise alone")
@@ -93,6 +99,13 @@ def _known(
         return LoaderRow(loader, relation, moves, of(), source)
     except NotApplicable as error:
         return LoaderRow(loader, relation, moves, Bracket(0.0, math.inf), f"not known: {error}")
+
+
+def _upper_of_begun(run: TrainingRun, what: str) -> str:
+    """The source of ends that do not meet, as the last epoch is not trained to its end."""
+    if run.whole_epochs == 0:
+        return f"upper end: {what}, no epoch is trained to its end"
+    return f"{what}, from above {run.begun_epochs} of them, from below {run.whole_epochs}"
 
 
 def _poisson(run: TrainingRun, relation: Neighbours) -> Bracket:

@@ -146,18 +146,30 @@ def show(
                 line.append("" if row[name] is None else number(row[name], 4))
         cells.append([*line, row["source"]])
     print_table(
-        f"epsilon at delta = {run.delta:g} of {run.steps} steps ({run.per_epoch} per epoch), "
-        f"noise {run.noise:g} C, rate {run.rate:.6g}",
+        f"epsilon at delta = {run.delta:g} of {run.steps} step{'s' * (run.steps > 1)} "
+        f"({run.per_epoch} per epoch), noise {run.noise:g} C, rate {run.rate:.6g}",
         (*columns, "what it rests on"), cells, right=columns[2:], spare=("what it rests on",),
     )  # fmt: skip
     say("Accountants state the first row: Poisson samples, add-remove.")
     for claim in claims:
         if math.isnan(claim["epsilon"]):
-            say(f"  {claim['accountant']}: none ({claim['why']})")
+            what = f"none ({claim['why']})"
         else:
-            say(f"  {claim['accountant']}: {number(claim['epsilon'], 7)}")
+            what = number(claim["epsilon"], 7)
+        say(f"  {claim['accountant']}: {what}{_other_rate(run, claim['accountant'])}")
     if more["canaries"]:
         say(
             f"One run with {more['canaries']} canaries shows at most {number(more['at_best'])} "
             "(95%), all guesses right, whatever the noise."
         )
+
+
+def _other_rate(run: TrainingRun, accountant: str) -> str:
+    """What Opacus samples at, where that is not the rate of the table."""
+    stated = run.rate != run.batch / run.records
+    if not accountant.startswith("opacus") or stated or run.rate == run.opacus_rate:
+        return ""
+    return (
+        f"; its loader samples at {run.opacus_rate:.6g}, 1 / {run.per_epoch} batches: give that as "
+        f"sample_rate in settings, the rate here is {run.rate:.6g}"
+    )

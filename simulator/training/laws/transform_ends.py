@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -26,6 +27,8 @@ from simulator.training.laws.moving_averages import MovingAverage
 _BLURS = np.arange(2.0, 9.01, 0.5)
 _ROUNDING = 1e-14
 """Of the transform, for each score, relative to E min(1, f U): of its table and 50 roundings."""
+_GROWTHS = 200
+"""Most steps of 5% in which the period is found."""
 _FAR = 8.0
 """Blurs by which the anchor and the period leave room."""
 
@@ -60,8 +63,12 @@ class TransformEnds:
 
         anchor = _last(lambda x: put(x) <= small, 0.0, 1.0 / ratio)
         step = ratio - anchor
-        while removal.delta(math.log(anchor + step)) > small:
+        for _ in range(_GROWTHS):
+            if removal.delta(math.log(anchor + step)) <= small:
+                break
             step *= 1.05
+        else:
+            raise NotApplicable("the ratios are too far apart")
         period, blur, number = step, 0.0, 8
 
         def cut(number: int) -> float:
@@ -69,8 +76,13 @@ class TransformEnds:
             modulus = average.envelope(frequency) + average.outside
             return period / (math.pi**2 * number) * modulus
 
-        while number < most and (left := cut(number)) > small:
-            number = min(math.ceil(1.25 * number), most)
+        least = 0  # of this many frequencies, too much is left out
+        rungs = [min(math.ceil(number * 1.25**k), most) for k in range(40)]
+        top = len(rungs) - 1
+        while least < top:
+            middle = (least + top) // 2
+            least, top = (least, middle) if cut(rungs[middle]) <= small else (middle + 1, top)
+        number = rungs[top]
         left = cut(number)
         if left > small:
             # The blur in periods that makes the terms left out small; the period makes room for it.
@@ -93,23 +105,37 @@ class TransformEnds:
         error = left + beyond + below + rounding
         return cls(average, anchor - _FAR * blur, period, blur, terms=terms, left_out=error)
 
+    @cached_property
+    def _frequencies(self) -> NDArray[np.float64]:
+        return 2.0 * math.pi / self.period * np.arange(1, self.terms.size + 1)
+
+    @cached_property
+    def _differences(self) -> NDArray[np.complex128]:
+        """The terms without those of the mean."""
+        frequencies = self._frequencies
+        damped = np.exp(-0.5 * (self.blur * frequencies) ** 2) / frequencies**2
+        of_mean = np.expm1(1j * frequencies * self.average.mean) / frequencies**2
+        return self.terms - of_mean + (damped - 1.0 / frequencies**2)
+
+    @cached_property
+    def _mean_terms(self) -> NDArray[np.complex128]:
+        frequencies = self._frequencies
+        return np.exp(1j * frequencies * self.average.mean) / frequencies**2
+
+    @cached_property
+    def _at_anchor(self) -> float:
+        return self._series(self.anchor)
+
     def _excess(self, x: float) -> float:
         """D(x), within ``left_out``."""
-        frequencies = 2.0 * math.pi / self.period * np.arange(1, self.terms.size + 1)
-        mean = self.average.mean
-        damped = np.exp(-0.5 * (self.blur * frequencies) ** 2) / frequencies**2
-        of_mean = np.expm1(1j * frequencies * mean) / frequencies**2
-        left = self.terms - of_mean + (damped - 1.0 / frequencies**2)
-        turns = np.exp(-1j * frequencies * x) - np.exp(-1j * frequencies * self.anchor)
-        series = -2.0 / self.period * float((left * turns).real.sum())
-        late = self._late(x - mean) - self._late(self.anchor - mean)
-        return series + late
+        return self._series(x) - self._at_anchor
 
-    def _late(self, y: float) -> float:
-        """The terms of the mean's series from the first that is left out on."""
-        frequencies = 2.0 * math.pi / self.period * np.arange(1, self.terms.size + 1)
-        first = float((np.cos(frequencies * y) / frequencies**2).sum())
-        return self._point(y) - 2.0 / self.period * first
+    def _series(self, x: float) -> float:
+        """The terms that are known, and of the mean's series those from there on."""
+        turns = np.exp(-1j * self._frequencies * x)
+        known = float((self._differences * turns).real.sum())
+        first = float((self._mean_terms * turns).real.sum())
+        return self._point(x - self.average.mean) - 2.0 / self.period * (known + first)
 
     def _point(self, y: float) -> float:
         """(2 / P) sum_(m >= 1) cos(f_m y) / f_m^2."""

@@ -18,8 +18,8 @@ from simulator.training.matrices.pairs import BinnedPair
 
 _MOST_LAGS = 4
 _SHARE, _LARGEST = 2.0**-6, 500.0
-_WORK = 1.5e9
-"""Moves of all steps and frequencies: some eight seconds."""
+_WORK = 0.8e9
+"""Of either end, see MovingAverage.work: some four seconds."""
 _SPREADS = (0.0, 0.01, 0.03, 0.1)
 """Shares of the variance of a score that are made independent, for spectra near 0."""
 
@@ -115,7 +115,7 @@ class BandedEnds:
             for spread in _SPREADS:
                 average = build(spread, share, share * delta)
                 try:
-                    most = int(_WORK / (average.moves.scores.size * average.terms))
+                    most = int(_WORK / average.work)
                     break
                 except NotApplicable:
                     if spread == _SPREADS[-1]:
@@ -146,7 +146,7 @@ class BandedEnds:
         self, delta: float, epsilon: float
     ) -> tuple[TransformEnds, TransformEnds] | None:
         """The ends by transforms; None where they cannot be had."""
-        if self.width == 1:
+        if self.width == 1 or epsilon >= _LARGEST:
             return None
         try:
             return self.ends(delta, epsilon)

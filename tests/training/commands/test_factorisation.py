@@ -36,6 +36,29 @@ def test_a_matrix_in_a_file_is_its_coefficients(dpcompose, tmp_path):
     assert by_band["lower"] <= by_file["upper"]
 
 
+@pytest.mark.parametrize("coefficients", ["1,1", "1,-1"])
+def test_a_spectrum_that_touches_0_has_ends(dpcompose, coefficients):
+    found = rows(dpcompose, f"matrix-factorisation:5,6,12,draws=2000,coefficients={coefficients}")
+    assert 0.0 < found["bands"]["lower"] < found["bands"]["upper"] < found["public-bin"]["upper"]
+    assert found["bands"]["lower"] <= found["either-direction"]["upper"]
+
+
+def test_bands_that_are_too_wide_are_refused_in_one_line(dpcompose):
+    said = dpcompose("bounds", f"{QUICK},coefficients=1,0.5", "--bound", "bands")
+    assert said.complaint.startswith("bands: certified ends are of bands over at most 4")
+    both = ("--bound", "bands", "--bound", "public-bin")
+    said = dpcompose("bounds", f"{QUICK},coefficients=1,0.5", *both)
+    assert (said.code, said.err.count("\n")) == (0, 1)
+    assert said.err.startswith("bands: certified ends")
+
+
+def test_why_names_the_lemma_of_bands(dpcompose):
+    drawn = "matrix-factorisation:5,6,6,draws=2000,coefficients=1,0.5"
+    said = dpcompose("bounds", drawn, "--epsilon", 60, "--bound", "bands", "--why")
+    assert "cyclic-bands" in said.out
+    assert "supersolutions" not in said.out
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -29,6 +29,28 @@ def test_a_table_with_accountants_canaries_and_plays(dpcompose):
     assert "One run with 50 canaries shows at most" in said.out
 
 
+def test_the_rate_of_opacus_is_named_where_it_differs(dpcompose, tmp_path):
+    numbers = ("--noise", 2, "--records", 50, "--steps", 1, "--delta", 1e-5, "--canaries", 0)
+    lines = dpcompose("training", *numbers, "--batch", 20).out.splitlines()
+    assert lines[0] == "epsilon at delta = 1e-05 of 1 step (3 per epoch), noise 2 C, rate 0.4"
+    rates = [line for line in lines if "its loader samples at 0.333333, 1 / 3 batches" in line]
+    assert rates
+    assert all(line.startswith("  opacus") for line in rates)
+    assert "its loader" not in dpcompose("training", *numbers, "--batch", 10).out
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"batch_size": 20, "sample_rate": 1 / 3}))
+    assert "its loader" not in dpcompose("training", *numbers, "--settings", file).out
+
+
+def test_upper_ends_alone_are_not_called_exact(dpcompose):
+    for steps in (1, 3, 5):
+        numbers = ("--noise", 2, "--records", 40, "--batch", 10, "--steps", steps, "--delta", 1e-5)
+        for row in dpcompose("training", *numbers, *QUIET, "--json").json["loaders"]:
+            together = row["upper"] - row["lower"] < 1e-3
+            assert together == row["source"].startswith("exact"), row
+            assert (row["lower"] == 0.0) == row["source"].startswith("upper end"), row
+
+
 def test_numbers_are_those_of_accounts(dpcompose):
     rows = {
         (row["loader"], row["neighbours"]): row

@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from simulator.foundations.errors import NotApplicable
 from simulator.theory import GaussianLaw
 from simulator.training import AllocationLaw
 from simulator.training.laws.moving_averages import LognormalTable, MovingAverage, log_modulus
@@ -97,6 +98,21 @@ def test_two_bins_are_those_of_quadrature(sigma):
         low, high = ends.addition(epsilon)
         assert low <= math.exp(epsilon) * of_two(g, math.exp(-epsilon), -1.0) <= high
         assert high - low < 2e-6
+
+
+@pytest.mark.parametrize("second", [1.0, -1.0])
+def test_a_spectrum_that_touches_0_is_refused(second):
+    """Its logarithm is NaN or infinite."""
+    g = np.array([2.0, second])
+    with pytest.raises(NotApplicable, match="too close to 0"):
+        _ = MovingAverage(g, 10, np.zeros(0)).weights
+
+
+@pytest.mark.parametrize("epsilon", [50.0, 800.0])
+def test_ratios_that_are_far_apart_end_in_the_simple_ends(epsilon):
+    pair = balls_in_bins(1.0, 10, 10, (1.0, 0.5))
+    found = BandedEnds(pair).delta(epsilon)
+    assert 0.0 <= found.lower <= found.upper < 1e-20
 
 
 def test_the_lattice_changes_the_density_by_its_factor_at_most():
