@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from experiments.filter_trial.variants import EachWithin, SquaresOfCurve, Threshold
-from experiments.stages import RESULTS, write_report
+from experiments.stages import RESULTS, write_report, write_texts
 from simulator.attacks import FoundAdversary, find_adversary, find_conversation
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query, function_query
@@ -24,6 +24,9 @@ from simulator.foundations.files import write_text
 from simulator.teaching.mechanisms import SparseVector
 from simulator.teaching.mechanisms.device import NO_DEVICE, UNITS, WHOLE, Device
 from simulator.theory.guarantees.pure import PureDP
+from simulator.worst import worst_case
+from simulator.worst.policy_picture import draw
+from simulator.worst.transcript import transcript
 
 FOLDER = "worst"
 SECONDS = 60.0
@@ -191,7 +194,12 @@ def conversations() -> list[AttackRow]:
 
 
 def page(rows: Sequence[AttackRow], seconds: float) -> str:
-    """The page, in Markdown."""
+    """The page, in Markdown, with its picture drawn beside it."""
+    return "\n".join([table(rows, seconds), *picture()])
+
+
+def table(rows: Sequence[AttackRow], seconds: float) -> str:
+    """The table of the page."""
     lines = [
         "# Adversaries that were found", "",
         f"`make attacks` writes this page: each claim is attacked for about {seconds:g} s of",
@@ -213,12 +221,34 @@ def page(rows: Sequence[AttackRow], seconds: float) -> str:
     return "\n".join([*lines, ""])
 
 
+PICTURED = "natural:1,1e-5", "randomized-response:0.025,randomized-response:0.2"
+"""The filter and the menu of the picture."""
+
+
+def picture() -> list[str]:
+    """Draw the best policy against the natural filter; the lines of the page about it."""
+    found = worst_case(PICTURED[1], epsilon=1.0, filter=PICTURED[0])
+    path = RESULTS / FOLDER / "natural_filter.png"
+    path.unlink(missing_ok=True)
+    draw(found.policy, path, seed=0)
+    return [
+        "## The policy against the natural filter", "",
+        f"`dpcompose attack {PICTURED[0]} --menu {PICTURED[1]}`", "",
+        "![What the best policy plays at each loss](natural_filter.png)", "",
+        "```text", transcript(found.policy, seed=0).rstrip(), "```", "",
+    ]  # fmt: skip
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Attack all claims, and write."""
     parser = argparse.ArgumentParser(prog="python -m experiments.attacks", description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--only", help="the name of one claim; nothing is written")
+    parser.add_argument("--page", action="store_true", help="write the page of the stored rows")
     given = parser.parse_args(arguments)
+    if given.page:
+        write_texts({f"{FOLDER}/attacks.md": page(stored_rows(), SECONDS)})
+        return 0
     rows: list[AttackRow] = []
     stored = {row.name: row for row in stored_rows()}
     for each in CLAIMS:
