@@ -100,7 +100,7 @@ def without_draws() -> Iterator[Line]:
         found = BandedEnds(training.pair()).epsilon(delta)
         spent = time.process_time() - start
         width = found.upper / found.lower - 1.0
-        name = f"{training}, delta {delta:g}, certified"
+        name = f"{training}, delta {delta:g}, bands"
         yield Line(f"{name}: width", width, "relative", 0.02, at_least=False)
         yield Line(f"{name}: time", spent, "s", 10.0, at_least=False)
 

@@ -24,7 +24,7 @@ from simulator.theory.laws.base import Floats
 MOST_MOVES = 1_500_000
 """Pairs of neighbouring states; beyond, one value of the transform takes seconds."""
 
-_LOOKUP, _PER_TABLE, _PER_TERM = 25, 70_000, 10_000
+_LOOKUP, _PER_TABLE, _PER_TERM = 40, 100_000, 15_000
 """The work of a look-up in the table, of its matrix, and of a product, in moves of one step."""
 
 _FREE = 0.97
@@ -114,7 +114,7 @@ class MovingAverage:
 
     @property
     def work(self) -> int:
-        """Of one value of the transform: in moves of one step, of some 5 ns each."""
+        """Of one value of the transform: in moves of one step, of some 3 ns each."""
         moves, tables = self.moves.scores.size, 1 + self.shrinking.size
         looked_up = tables * (_LOOKUP * moves + _PER_TABLE)
         return looked_up + self.terms * (moves + _PER_TERM)

@@ -107,8 +107,7 @@ class TransformEnds:
 
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
-        numbers = np.arange(1, self.terms.size + 1, dtype=np.float64)
-        return np.asarray(2.0 * math.pi / self.period * numbers)
+        return np.asarray(2.0 * math.pi / self.period * np.arange(1, self.terms.size + 1))
 
     @cached_property
     def _differences(self) -> NDArray[np.complex128]:

@@ -18,8 +18,8 @@ from simulator.training.matrices.pairs import BinnedPair
 
 _MOST_LAGS = 4
 _SHARE, _LARGEST = 2.0**-6, 500.0
-_WORK = 0.8e9
-"""Of either end, see MovingAverage.work: some four seconds."""
+_WORK = 1.6e9
+"""Of either end, see MovingAverage.work: some five seconds."""
 _SPREADS = (0.0, 0.01, 0.03, 0.1)
 """Shares of the variance of a score that are made independent, for spectra near 0."""
 
