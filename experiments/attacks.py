@@ -209,11 +209,12 @@ def table(rows: Sequence[AttackRow]) -> str:
     """The table of the page."""
     lines = [
         "# Adversaries that were found", "",
-        "`make attacks` writes this page: each claim is attacked from the claim alone, without a menu",
+        "`make attacks` writes this page: each claim is attacked from itself alone, without a menu",
         "unless it is about one. The programs stand in [programs](programs/).", "",
         "- *program*: the lower end of what it gets, certain where it is exact, else at 99.9%.",
         "- *exact search*: the lower end of the best policy over the best menu, a table.", "",
-        "| claim | promised | verdict | program | exact search | lines | fewest rounds | seconds | known |",
+        "| claim | promised | verdict | program | exact search | lines | fewest rounds | seconds | "
+        "known |",
         "|---|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     for row in rows:
