@@ -33,18 +33,18 @@ def default_menus(claim: AttackedClaim, *, fine: bool) -> Iterator[str]:
     unit = min(max(claim.largest, 1e-3), 20.0)
     for size in _SINGLE:
         yield _responses([size * unit])
-    for pair in _PAIRS:
-        yield _responses([size * unit for size in pair])
     for sigma in _SIGMAS:
         yield f"gaussian:{sigma / unit:.6g}"
     for sigma, rate in _SAMPLED:
         yield f"subsampled-gaussian:{sigma},{rate}"
     if claim.delta > 0.0:
         yield f"approx:{0.1 * unit:.6g},{claim.delta / 4:.6g}"
-    for step, count in _MULTIPLES:
-        yield _responses([step * unit * (i + 1) for i in range(count)])
     for size in (0.1, 0.3):
         yield f"laplace:{size * unit:.6g}"
+    for pair in _PAIRS:
+        yield _responses([size * unit for size in pair])
+    for step, count in _MULTIPLES:
+        yield _responses([step * unit * (i + 1) for i in range(count)])
     for step, count in _FINE if fine else ():
         yield _responses([step * unit * (i + 1) for i in range(count)])
 
