@@ -24,6 +24,7 @@ ROOMS = (
     "simulator.analysis",
     "simulator.analysis.estimation",
     "simulator.worst",
+    "simulator.attacks",
     "simulator.auditing",
     "simulator.runner",
     "simulator.teaching.games",
