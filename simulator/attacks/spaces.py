@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from simulator.attacks.claims import AttackedClaim
 from simulator.data.databases import Relation
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.worst.menu import Entry, FixedEntry, FreeEntry
 from simulator.worst.menu_parsing import entries
 
@@ -76,11 +75,11 @@ def menus_of(menu: object, relation: Relation, *, alone: bool) -> list[Menu]:
 
 
 def experiments_of(menu: Menu) -> tuple[int, ...]:
-    """(0,) where exchanging the databases changes no law of the menu, else (0, 1)."""
-    points = np.array([0.0, 0.01, 0.1, 0.5, 1.0])
-    for entry in menu:
-        if isinstance(entry, FixedEntry):
-            back = entry.law.reversed()
-            if any(abs(entry.law.delta(p) - back.delta(p)) > 1e-9 for p in points.tolist()):
-                return (0, 1)
-    return (0,)
+    """(0,) where exchanging the databases leaves the laws of the menu as they are, else (0, 1)."""
+    laws = [entry.law for entry in menu if isinstance(entry, FixedEntry)]
+    same = sorted(map(_curve, laws)) == sorted(_curve(law.reversed()) for law in laws)
+    return (0,) if same else (0, 1)
+
+
+def _curve(law: PrivacyLossLaw) -> tuple[float, ...]:
+    return tuple(round(law.delta(epsilon), 9) for epsilon in (0.0, 0.01, 0.1, 0.5, 1.0))

@@ -16,12 +16,15 @@ def test_the_table_of_the_page_is_that_of_its_data():
 
 
 def test_what_is_known_to_be_broken_is_broken_and_nothing_sound_is():
-    sound = {"whitehouse filter", "residue filter"}
-    assert {row.name for row in ROWS if row.verdict == "broken"} == {r.name for r in ROWS} - sound
+    """The adversary who turns is found, but not yet within half a percent of what is known."""
+    undecided = {"whitehouse filter", "residue filter", "one direction of sampling"}
+    assert {row.name for row in ROWS if row.verdict == "undecided"} == undecided
+    assert {row.verdict for row in ROWS} == {"broken", "undecided"}
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_sends_challenges(path):
     playing = from_file(str(path), "adversary", "adversary")(None)
     assert len(next(playing)) == 3
-    assert len(path.read_text().splitlines()) < 60
+    body = path.read_text().partition("def adversary(coins):")[2]
+    assert len(body.splitlines()) < 40

@@ -1,0 +1,15 @@
+"""Against the promise half_of_the_sum: delta is exactly 0.2877,
+where 1e-06 is promised. It takes at most 8 rounds.
+"""
+
+from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.mechanisms import RandomizedResponse
+
+MENU = (
+    (WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 1)),
+)
+
+
+def adversary(coins):
+    while True:
+        yield MENU[0]
