@@ -181,6 +181,9 @@ def _run(search: AdversarySearch, menu: Any) -> FoundAdversary:
         try:
             plan = plan if interrupted else search.plan_of(lead)
             plan, measured = search.settled(plan, f"plan {number}")
+            if not measured.exact:
+                turns = [(each, search.measured(each, "turning")) for each in search.turning(lead)]
+                plan, measured = max([(plan, measured), *turns], key=lambda each: each[1].value)
         except KeyboardInterrupt:
             interrupted = True
             if best is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -15,7 +17,7 @@ from simulator.attacks.filter_claims import FilterClaim
 from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
 from simulator.attacks.leads import Lead, lead_of
 from simulator.attacks.measuring import MeasuredDelta, measure
-from simulator.attacks.plans import AttackPlan, Feature, PlanRule, without_unused
+from simulator.attacks.plans import AttackPlan, Feature, PlanRule, When, without_unused
 from simulator.attacks.programs import NAME, Program, program_of
 from simulator.attacks.spaces import Menu
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -29,8 +31,10 @@ KEEP = 0.9
 MOST_RULES = 12
 PLAYS = 20_000
 """Fresh plays of a program whose states are too many to enumerate."""
-_WORK = 2e6
+_WORK = 2e7
 """About so many rounds of fresh plays at most."""
+_FEW_OPTIONS = 3
+"""Most options of a menu of which every two are tried in turn."""
 
 
 @dataclass(eq=False)
@@ -118,6 +122,21 @@ class AdversarySearch:
         if not isinstance(self.claim, BoundClaim):  # a refusal takes a round
             rounds = min(rounds * len(options), FARTHEST)
         return AttackPlan(options, rules, rounds=rounds, experiment=lead.experiment)
+
+    def turning(self, lead: Lead) -> list[AttackPlan]:
+        """Plans that play one option below the promised epsilon, and another from it on.
+
+        They are strong where two mechanisms are each other's exchange, as both directions of a
+        sampled Gaussian, and an exact search is too coarse to see it.
+        """
+        moves = range(len(lead.teacher.options))
+        if not isinstance(self.claim, BoundClaim) or not 1 < len(moves) <= _FEW_OPTIONS:
+            return []
+        below = When("loss", -math.inf, self.claim.promised)
+        return [
+            self._plan(lead, (PlanRule(first, (below,)), PlanRule(then)))
+            for first, then in itertools.permutations(moves, 2)
+        ]
 
     def plainest(self, lead: Lead) -> AttackPlan:
         """The plan that plays the largest option."""
