@@ -16,8 +16,7 @@ def test_the_table_of_the_page_is_that_of_its_data():
 
 
 def test_what_is_known_to_be_broken_is_broken_and_nothing_sound_is():
-    """The adversary who turns is found, but not yet within half a percent of what is known."""
-    undecided = {"whitehouse filter", "residue filter", "one direction of sampling"}
+    undecided = {"whitehouse filter", "residue filter"}
     assert {row.name for row in ROWS if row.verdict == "undecided"} == undecided
     assert {row.verdict for row in ROWS} == {"broken", "undecided"}
 
