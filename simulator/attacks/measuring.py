@@ -112,11 +112,14 @@ def _thetas(plan: AttackPlan) -> list[float]:
     return [0.0, *_TILTS] if all(_tilts(option) for option in plan.options) else [0.0]
 
 
+def in_arrays(option: Option) -> bool:
+    """Whether the losses of many answers are drawn at once."""
+    return isinstance(option.law, FiniteLaw | PoissonSubsampledLaw)
+
+
 def _tilts(option: Option) -> bool:
     """Whether an option's answers can be drawn from tilted laws."""
-    if isinstance(option.law, FiniteLaw):
-        return True
-    if isinstance(option.law, PoissonSubsampledLaw):
+    if in_arrays(option):
         return True
     mechanism: Any = option.challenge.mechanism
     return isinstance(mechanism, ScalarMechanism) and mechanism.scalars.tilt is not None

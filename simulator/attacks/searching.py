@@ -16,7 +16,7 @@ from simulator.attacks.claims import AttackedClaim, BoundClaim
 from simulator.attacks.filter_claims import FilterClaim
 from simulator.attacks.fitting import Pupil, constant_rules, tidied, with_one_more
 from simulator.attacks.leads import Lead, lead_of
-from simulator.attacks.measuring import MeasuredDelta, measure
+from simulator.attacks.measuring import MeasuredDelta, in_arrays, measure
 from simulator.attacks.plans import AttackPlan, Feature, PlanRule, When, without_unused
 from simulator.attacks.programs import NAME, Program, program_of
 from simulator.attacks.spaces import Menu
@@ -32,7 +32,9 @@ MOST_RULES = 12
 PLAYS = 20_000
 """Fresh plays of a program whose states are too many to enumerate."""
 _WORK = 2e7
-"""About so many rounds of fresh plays at most."""
+"""About so many rounds of fresh plays in a search of a minute; a tenth where answers are drawn one
+by one."""
+_MINUTE = 60.0
 _FEW_OPTIONS = 3
 """Most options of a menu of which every two are tried in turn."""
 
@@ -145,7 +147,10 @@ class AdversarySearch:
     def measured(self, plan: AttackPlan, name: str, trials: int | None = None) -> MeasuredDelta:
         """What a plan gets, in plays of its own seed."""
         if trials is None:
-            trials = int(min(PLAYS, max(_WORK / max(plan.rounds, 1), 1000)))
+            work = _WORK * min(self.seconds / _MINUTE, 1.0)
+            if not all(in_arrays(option) for option in plan.options):
+                work *= 0.1
+            trials = int(min(PLAYS, max(work / max(plan.rounds, 1), 1000)))
         seed = named_seed(self.seed, name, 0)
         return measure(plan, self.claim, trials=trials, seed=seed, confidence=self.confidence)
 

@@ -82,4 +82,5 @@ def experiments_of(menu: Menu) -> tuple[int, ...]:
 
 
 def _curve(law: PrivacyLossLaw) -> tuple[float, ...]:
-    return tuple(round(law.delta(epsilon), 9) for epsilon in (0.0, 0.01, 0.1, 0.5, 1.0))
+    # six digits of each, as a rare difference counts too
+    return tuple(float(f"{law.delta(epsilon):.6g}") for epsilon in (0.0, 0.01, 0.1, 0.5, 1.0, 3.0))

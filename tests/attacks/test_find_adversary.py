@@ -13,6 +13,7 @@ from simulator.attacks import (
 )
 from simulator.attacks.measuring import drawn
 from simulator.attacks.plans import AttackPlan, PlanRule
+from simulator.attacks.spaces import experiments_of
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import parse_filter
 from simulator.theory.filters.realised import RealisedFilter
@@ -285,3 +286,16 @@ def test_plays_of_sampled_gaussians_find_rare_deltas(name, experiment):
     assert found.delta.upper >= exact.lower
     if exact.lower > 1e-6:
         assert found.delta.lower > 0.5 * exact.lower
+
+
+@pytest.mark.parametrize(
+    ("menu", "experiments"),
+    [
+        ("randomized-response:0.2,laplace:0.1,gaussian:3", (0,)),
+        ("subsampled-gaussian:1,0.01", (0, 1)),
+        ("subsampled-gaussian:1,1e-8", (0, 1)),
+        ("subsampled-gaussian:1,0.01,subsampled-gaussian-exchanged:1,0.01", (0,)),
+    ],
+)
+def test_both_experiments_are_searched_where_they_differ(menu, experiments):
+    assert experiments_of(entries(menu)) == experiments
