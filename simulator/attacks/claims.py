@@ -66,6 +66,9 @@ class AttackedClaim(ABC):
     rounds: int | None = None
     relation: Relation = ADD_REMOVE
 
+    def __post_init__(self) -> None:
+        probability_below_one("a promised delta", self.delta)
+
     observes = False
     """Whether a state depends on the losses of answers."""
 
@@ -259,6 +262,6 @@ class PromiseClaim(AttackedClaim):
 
 def _reading(of: str, found: Any) -> float:
     number = real(f"{of}'s epsilon", found)
-    if math.isnan(number) or number < 0.0:
-        raise InvalidInput(f"{of} must return an epsilon of at least 0, not {found!r:.80}")
+    if not 0.0 <= number < math.inf:
+        raise InvalidInput(f"{of} must return a finite epsilon of at least 0, not {found!r:.80}")
     return number

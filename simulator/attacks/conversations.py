@@ -40,6 +40,7 @@ class FoundConversation(ShownByFacts):
     delta : ends of the delta of the messages; certain, as every answer is enumerated.
     upper : an upper end over all messages on these databases; None where it is not known.
     messages : the tree: after these answers, that message.
+    relation : when two databases are neighbours.
 
     >>> from simulator import Database, PureDP, counting_query
     >>> from simulator.attacks import find_conversation
@@ -58,6 +59,7 @@ class FoundConversation(ShownByFacts):
     delta: Bracket
     upper: float | None
     messages: dict[tuple[Any, ...], Any] = field(repr=False)
+    relation: Relation = ADD_REMOVE
 
     @property
     def verdict(self) -> str:
@@ -121,12 +123,23 @@ class FoundConversation(ShownByFacts):
 
     @property
     def _fixed(self) -> list[Any] | None:
-        """The messages where they do not depend on answers, else None."""
+        """The messages where they do not depend on answers and follow every answer, else None."""
         by_length: dict[int, Any] = {}
         for answers, message in self.messages.items():
             if by_length.setdefault(len(answers), message) != message:
                 return None
-        return [by_length[length] for length in sorted(by_length)]
+        fixed = [by_length[length] for length in sorted(by_length)]
+        opening = self.mechanism.pair(*self.databases, self.relation)
+        states = [opening.state]
+        for message in fixed:
+            following = []
+            for state in states:
+                if message not in list(self.mechanism.messages(state)):
+                    return None
+                possible, *_ = outcomes_of(opening.pair(state, message))
+                following += [self.mechanism.after(state, message, each) for each in possible]
+            states = list(dict.fromkeys(following))
+        return fixed
 
 
 def _text(message: Any) -> str:
@@ -187,7 +200,7 @@ def find_conversation(
                 best = FoundConversation(
                     mechanism=mechanism, epsilon=at, promised=promised,
                     databases=(first, second), experiment=experiment, delta=delta_found,
-                    upper=None, messages=messages,
+                    upper=None, messages=messages, relation=relation,
                 )  # fmt: skip
     if best is None:
         raise InvalidInput("give at least one pair of neighbouring databases")
@@ -315,13 +328,15 @@ class _Tree:
             self.largest[state] = [] if number is None else [list(messages(state))[number]]
         return self.largest[state]
 
-    def messages(self, most: int = 2000) -> dict[tuple[Any, ...], Any]:
+    def messages(self, most: int = 50_000) -> dict[tuple[Any, ...], Any]:
         """After which answers which message is sent; answers after which nothing is won are not."""
         found: dict[tuple[Any, ...], Any] = {}
         edge: list[tuple[tuple[Any, ...], Any, float]] = [
             ((), self.side.opening.state, -self.epsilon)
         ]
-        while edge and len(found) < most:
+        while edge:
+            if len(found) == most:
+                raise NotApplicable("the conversation has too many messages; search a shorter one")
             answers, state, z = edge.pop(0)
             value, message = self.best[state, round(z, _DIGITS)]
             if message is None or value == 0.0:

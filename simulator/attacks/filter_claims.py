@@ -9,6 +9,7 @@ from typing import Any
 from simulator.adversaries.contract import Challenge
 from simulator.attacks.claims import AttackedClaim, State
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, raised
+from simulator.foundations.validation import finite, nonnegative
 from simulator.theory.filters.interface import Filter
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.worst.own_filter import OwnFilter
@@ -33,6 +34,10 @@ class FilterClaim(AttackedClaim):
     promised: float
     _guarantees: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        nonnegative("a promised epsilon", finite("a promised epsilon", self.promised))
+
     def __str__(self) -> str:
         name = str(self.filter) if isinstance(self.filter, Filter) else type(self.filter).__name__
         return f"the filter {name}"
@@ -44,20 +49,24 @@ class FilterClaim(AttackedClaim):
 
     @property
     def initial(self) -> State:
-        """The filter's first state."""
-        return self.filter.initial
+        """No round, and the filter's first state."""
+        return 0, self.filter.initial
 
     def after(self, state: State, challenge: Challenge, loss: float) -> State | None:
         """The filter's state after the round; None where it refuses."""
+        played, state = state
+        if played == self.rounds:
+            return None
+        after = 0 if self.rounds is None else played + 1  # counted where they are limited
         price = self._price(challenge.mechanism)
         if isinstance(self.filter, Filter):
             admitted, then = self.filter.stepped(state, price)
-            return self.filter.observed(then, loss) if admitted else None
+            return (after, self.filter.observed(then, loss)) if admitted else None
         found = self.admitted(state, price)
         if not isinstance(found, tuple) or len(found) != 2:
             raise InvalidInput(f"admit returns (admitted, state), not {found!r:.80}")
         admitted, then = found
-        return then if admitted else None
+        return (after, then) if admitted else None
 
     def timed(self, seconds: float) -> Filter | OwnFilter:
         """The filter; a user's one refuses with NotApplicable after so much processor time."""
@@ -99,7 +108,7 @@ class _Timed:
 
     def __init__(self, claim: FilterClaim, deadline: float) -> None:
         self.claim, self.deadline = claim, deadline
-        self.initial = claim.initial
+        self.initial = claim.filter.initial
         self.monotone = bool(getattr(claim.filter, "monotone", False))
 
     def admit(self, state: Any, guarantee: Guarantee) -> Any:

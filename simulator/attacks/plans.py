@@ -184,8 +184,8 @@ def exact_delta(plan: AttackPlan, claim: AttackedClaim) -> Bracket:
             move = min(plan.move(loss, counts), limit)
             if move < 0 or done == plan.rounds:
                 over = claim.epsilon(state) - loss
-                lower += mass * max(0.0, -math.expm1(over + error))
-                upper += mass * max(0.0, -math.expm1(over - error))
+                lower += mass * max(0.0, -math.expm1(min(over + error, 700.0)))
+                upper += mass * max(0.0, -math.expm1(min(over - error, 700.0)))
                 continue
             option = plan.options[move]
             then = _counted(counts, move) if plan.remembers_counts else counts
@@ -198,8 +198,8 @@ def exact_delta(plan: AttackPlan, claim: AttackedClaim) -> Bracket:
                 moved += 1
                 if after is None:
                     place = (state, loss, counts, move - 1)
-                    following[place] = following.get(place, 0.0) + mass
-                    break
+                    following[place] = following.get(place, 0.0) + mass * chance
+                    continue
                 if gained == math.inf:
                     lower += mass * chance
                     upper += mass * chance

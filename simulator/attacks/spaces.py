@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from simulator.attacks.claims import AttackedClaim
 from simulator.data.databases import Relation
 from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.finite import FiniteLaw
 from simulator.worst.menu import Entry, FixedEntry, FreeEntry
 from simulator.worst.menu_parsing import entries
 
@@ -77,10 +81,28 @@ def menus_of(menu: object, relation: Relation, *, alone: bool) -> list[Menu]:
 def experiments_of(menu: Menu) -> tuple[int, ...]:
     """(0,) where exchanging the databases leaves the laws of the menu as they are, else (0, 1)."""
     laws = [entry.law for entry in menu if isinstance(entry, FixedEntry)]
-    same = sorted(map(_curve, laws)) == sorted(_curve(law.reversed()) for law in laws)
-    return (0,) if same else (0, 1)
+    left = list(laws)
+    for law in laws:
+        place = next((i for i, each in enumerate(left) if _same(each, law.reversed())), None)
+        if place is None:
+            return (0, 1)
+        del left[place]
+    return (0,)
 
 
-def _curve(law: PrivacyLossLaw) -> tuple[float, ...]:
-    # six digits of each, as a rare difference counts too
-    return tuple(float(f"{law.delta(epsilon):.6g}") for epsilon in (0.0, 0.01, 0.1, 0.5, 1.0, 3.0))
+def _same(one: PrivacyLossLaw, other: PrivacyLossLaw) -> bool:
+    """Whether two laws are equal, finite ones up to rounding."""
+    if not isinstance(one, FiniteLaw) or not isinstance(other, FiniteLaw):
+        return type(one) is type(other) and bool(one == other)
+    if one.losses.shape != other.losses.shape:
+        return False
+    first, second = np.argsort(one.losses), np.argsort(other.losses)
+    masses = (
+        (one.infinite_mass, other.infinite_mass),
+        (one.dual_infinite_mass, other.dual_infinite_mass),
+    )
+    return (
+        np.allclose(one.losses[first], other.losses[second], rtol=1e-12, atol=1e-15)
+        and np.allclose(one.log_masses[first], other.log_masses[second], rtol=0.0, atol=1e-12)
+        and all(math.isclose(a, b, rel_tol=1e-12) for a, b in masses)
+    )

@@ -155,7 +155,8 @@ class PolicyTeacher:
         policy = self.policy
         if not 0 <= point < policy.grid.points:
             return float(point > 0)
-        return max(0.0, -math.expm1(policy.thresholds[node] - float(policy.grid.z[point])))
+        over = policy.thresholds[node] - float(policy.grid.z[point])
+        return max(0.0, -math.expm1(min(over, 700.0)))
 
     def ahead(self, place: Place, option: int) -> Ahead | None:
         """What may follow a question; None where it is refused, or beyond the grid."""
@@ -224,7 +225,8 @@ class PointTeacher:
     def stopped(self, place: Place) -> float:
         """The value of stopping."""
         _, key, point = place
-        return max(0.0, -math.expm1(self.claim.epsilon(self.states[key]) - point * self.step))
+        over = self.claim.epsilon(self.states[key]) - point * self.step
+        return max(0.0, -math.expm1(min(over, 700.0)))
 
     def value(self, place: Place) -> float:
         """The largest value from a place."""

@@ -294,8 +294,66 @@ def test_plays_of_sampled_gaussians_find_rare_deltas(name, experiment):
         ("randomized-response:0.2,laplace:0.1,gaussian:3", (0,)),
         ("subsampled-gaussian:1,0.01", (0, 1)),
         ("subsampled-gaussian:1,1e-8", (0, 1)),
+        ("subsampled-gaussian:20,0.001", (0, 1)),
+        ("approx:0.2,0.01,geometric:0.3", (0,)),
         ("subsampled-gaussian:1,0.01,subsampled-gaussian-exchanged:1,0.01", (0,)),
     ],
 )
 def test_both_experiments_are_searched_where_they_differ(menu, experiments):
     assert experiments_of(entries(menu)) == experiments
+
+
+def test_a_direction_that_differs_below_a_thousandth_is_searched():
+    """Experiment 1 has 1.77e-9 at .0002, experiment 0 has 3.7e-11."""
+    menu = "subsampled-gaussian:20,0.001"
+    found = find_adversary((0.0002, 1e-9), menu, rounds=1, seconds=3)
+    assert found.verdict == "broken"
+    assert found.searched.lower > 1.7e-9
+
+
+def test_the_rounds_of_a_filter_are_kept():
+    """In three rounds of .2 nothing is lost beyond .6; the filter would admit six."""
+
+    class Six:
+        initial, epsilon, delta = 0, 0.6, 0.0
+
+        def admit(self, state, guarantee):
+            return state < 6, state + 1
+
+    menu = "randomized-response:0.2,randomized-response:0.19"
+    found = find_adversary(Six(), menu, rounds=3, seconds=2)
+    assert found.verdict == "sound"
+    assert found.measured.delta.upper <= 1e-9
+    assert find_adversary(Six(), menu, seconds=2).verdict == "broken"
+
+
+def test_a_conversation_sends_all_the_messages_that_its_delta_counts():
+    from simulator import Database, PureDP, counting_query
+    from simulator.mechanisms import ResponseTree, randomized_response_tree
+
+    root = randomized_response_tree([0.3] * 12)
+    tree = ResponseTree(counting_query("alice"), root, PureDP(1.0))
+    found = find_conversation(tree, [(Database(), Database(["alice"]))], epsilon=1.0, delta=0.0)
+    assert found.rounds == 13
+    open_, total = [((), 1.0, 0.0)], 0.0
+    while open_:
+        answers, chance, loss = open_.pop()
+        if answers not in found.messages:
+            total += chance * max(0.0, -np.expm1(1.0 - loss))
+            continue
+        for answer, sign in ((0.0, 1), (1.0, -1)):
+            right = 1.0 / (1.0 + np.exp(-0.3 * sign))
+            open_.append(((*answers, answer), chance * right, loss + 0.3 * sign))
+    assert found.delta.lower <= total * (1 + 1e-9)
+    assert total * (1 - 1e-9) <= found.delta.upper
+
+
+@pytest.mark.parametrize("options", [{"delta": -1.0}, {"delta": 2.0}, {"epsilon": -1.0}])
+def test_a_promise_out_of_range_is_refused(options):
+    with pytest.raises(InvalidInput, match="promised"):
+        find_adversary("natural:1,1e-5", "randomized-response:0.1", seconds=1, **options)
+
+
+def test_large_epsilons_do_not_overflow():
+    found = find_adversary((800.0, 0.0), "randomized-response:0.5", rounds=2, seconds=1)
+    assert found.verdict == "sound"
