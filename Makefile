@@ -8,9 +8,8 @@ ALONE  := $(VENV)/.installed
 # Libraries on trial have environments of their own: their requirements exclude each other.
 CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
-# Two need Python 3.13; without one they are absent.
+# Two need Python 3.13.
 PYTHON313  ?= python3.13
-WITH313    := $(if $(shell $(PYTHON313) -c "print(1)" 2>/dev/null),opake tmlt)
 # So have the pipelines: two libraries exclude our numpy, and work with it.
 PIPELINES  := build/pipelines
 # So have auditors on trial.
@@ -26,28 +25,20 @@ NEWEST      = $(foreach each,$(PYTHONS),$(if $(shell $(each) -c "print(1)" 2>/de
 SITE       := build/site/env
 MATHJAX    := build/site/scripts/node_modules/mathjax/es5/tex-svg.js
 
-# A figure is a script in experiments/figures/: its data depend on the code that the simulation
-# used (listed in build/depends/; all of it before the first run), its pictures on data and style.
-SOURCES := $(shell find simulator experiments -name '*.py' -o -name '*.csv' -o -name '*.mplstyle')
-FIGURES := $(filter-out __init__,$(basename $(notdir $(wildcard experiments/figures/*.py))))
-DATA    := $(FIGURES:%=results/data/%.json)
-PICTURES := $(FIGURES:%=results/figures/%.svg) $(FIGURES:%=results/figures/%.png)
-STYLE   := $(wildcard simulator/analysis/plots/*.py simulator/analysis/plots/*.mplstyle experiments/drawing/*.py)
-UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FIGURES))
+# Results in results/ are made by one program, which records what each was made from.
+MAKE_RESULTS = $(BIN)/python -m experiments.results make
 
 # A worker of pytest takes neighbouring tests, which share what is compiled, and idle ones take over.
 PARALLEL := -n auto --dist worksteal
 # pytest rewrites the assertions of every test file: keep what it makes, whatever the shell says
 unexport PYTHONDONTWRITEBYTECODE
 
-# two figures at a time: compiling a rule keeps one core busy
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
+.PHONY: help install plots status results quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
         filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
-.SECONDARY: $(DATA)
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
@@ -80,7 +71,7 @@ $(PIPELINES)/.ready: pyproject.toml
 	  dpmm==0.1.9 disjoint-set==0.7.4 synthcity==0.2.12
 
 $(AUDITORS)/.ready: VENV := $(AUDITORS)
-$(AUDITORS)/.ready: PYTHON := $(if $(WITH313),$(PYTHON313),$(PYTHON))
+$(AUDITORS)/.ready: PYTHON := $(shell command -v $(PYTHON313) || echo $(PYTHON))
 $(AUDITORS)/.ready: pyproject.toml
 	$(call into_venv,.[auditors])
 
@@ -127,18 +118,15 @@ $(MATHJAX):
 
 install: $(ALONE)   ## install dpcompose alone, without the tools that the other targets need
 
-plots: $(PICTURES)   ## simulate and draw every figure that is out of date, into results/
+plots: $(READY)   ## simulate and draw every figure that is out of date, into results/
+	$(MAKE_RESULTS) figures
 	@echo "figures: results/figures/, their data: results/data/"
 
-$(DATA): results/data/%.json: experiments/figures/%.py $(READY)
-	@$(BIN)/python -m experiments simulate $*
+status: $(READY)   ## which results are of today's code, and which files have changed since the others were made
+	@$(BIN)/python -m experiments.results status $(STRICT)
 
-$(UNKNOWN:%=results/data/%.json): $(SOURCES)
-
--include $(wildcard build/depends/*.d)
-
-results/figures/%.svg results/figures/%.png: results/data/%.json experiments/figures/%.py $(STYLE)
-	@$(BIN)/python -m experiments draw $*
+results: $(READY)   ## make every result that is not of today's code, two at a time; begun again it goes on (all: some four hours)
+	$(MAKE_RESULTS)
 
 quick: $(READY)   ## after every edit: a few test files of each room, within 90 seconds
 	$(BIN)/python -m pytest $(PARALLEL) $$($(BIN)/python -m tests.helpers.quick)
@@ -163,64 +151,58 @@ nightly: $(READY)   ## before a release: the slow tests, hypothesis's properties
 	$(MAKE) site-check
 
 mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some five minutes)
-	$(BIN)/python -m tests.helpers.mutations
+	$(MAKE_RESULTS) --always mutations
 
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose verify
 
 claims: $(READY)   ## check every claim of the sources, into results/claims.md and .json
-	$(BIN)/python -m experiments.ledger
+	$(MAKE_RESULTS) --always claims
 
 knobs: $(READY)   ## play the claims at other values of their knobs, where something has changed, into results/knobs.json
-	@$(BIN)/python -m experiments.site.played
+	$(MAKE_RESULTS) --always knobs
 
-bench: $(PEERS)/.ready   ## measure speed and accuracy beside other libraries, into results/benchmarks.json
-	$(PEERS)/bin/python -m experiments.benchmarks
+bench: $(READY)   ## measure speed and accuracy beside other libraries, into results/benchmarks.json
+	$(MAKE_RESULTS) --always benchmarks
 
 coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
-	$(BIN)/python -m experiments.coverage
+	$(MAKE_RESULTS) --always coverage
 
 faults: $(READY)   ## kill, damage and starve runs on purpose, into results/faults.json and .md (some fifteen minutes)
-	$(BIN)/python -m experiments.faults
+	$(MAKE_RESULTS) --always faults
 
 suite: $(READY)   ## audit the standard mechanisms, into results/suite.json and .md (some twenty minutes)
-	$(BIN)/python -m experiments.suite
+	$(MAKE_RESULTS) --always suite
 
-worst: plots   ## write down what the search for worst adversaries has found, into results/worst/
-	$(BIN)/python -m experiments.worst_texts
+worst: $(READY)   ## write down what the search for worst adversaries has found, into results/worst/
+	$(MAKE_RESULTS) figures worst
 
 attacks: $(READY)   ## search for adversaries that break known claims, and keep the strongest as programs in results/worst/ (some fifteen minutes)
-	$(BIN)/python -m experiments.attacks
+	$(MAKE_RESULTS) --always attacks
 
 filters: $(READY)   ## how many rounds certified and published filters admit, into results/filters/ (some twenty minutes)
-	$(BIN)/python -m experiments.filters
+	$(MAKE_RESULTS) --always filters
 
 filter-trial: $(READY)   ## filters of recent papers and odometers against the worst adversaries, into results/filters/ (some five minutes)
-	$(BIN)/python -m experiments.filter_trial
+	$(MAKE_RESULTS) --always filter-trial
 
-ELSEWHERE = --python smartnoise-sql=$(SMARTNOISE)/bin/python \
-            $(foreach name,$(WITH313),--python $(subst tmlt,tmlt-core,$(name))=$(CONFORM)-$(name)/bin/python)
-READY_TO_TRY = $(CONFORM)/.ready $(SMARTNOISE)/.ready $(WITH313:%=$(CONFORM)-%/.ready)
+conform: $(READY)   ## try other libraries' accountants, filters and odometers, into results/conformance.md and accountants.md
+	$(MAKE_RESULTS) --always conformance accountants
 
-conform: $(READY_TO_TRY)   ## try other libraries' accountants, filters and odometers, into results/conformance.md and accountants.md
-	$(CONFORM)/bin/python -m experiments.conformance $(ELSEWHERE)
-	$(CONFORM)/bin/python -m experiments.accountants $(ELSEWHERE)
+accountants: $(READY)   ## a table of the libraries' accountants: error, refusals, time, into results/accountants.md (some ten minutes)
+	$(MAKE_RESULTS) --always accountants
 
-accountants: $(READY_TO_TRY)   ## a table of the libraries' accountants: error, refusals, time, into results/accountants.md (some ten minutes)
-	$(CONFORM)/bin/python -m experiments.accountants $(ELSEWHERE)
+pipelines: $(READY)   ## try pipelines of other libraries, into results/pipelines.md and .json
+	$(MAKE_RESULTS) --always pipelines
 
-pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into results/pipelines.md and .json
-	$(PIPELINES)/bin/python -m experiments.pipelines
-
-auditors: $(AUDITORS)/.ready   ## let other libraries' auditors judge mechanisms of known epsilon, and how good one can be, into results/auditors.md and auditing_limits.md (some eight minutes)
-	$(AUDITORS)/bin/python -m experiments.auditors
-	$(AUDITORS)/bin/python -m experiments.auditing_limits
+auditors: $(READY)   ## let other libraries' auditors judge mechanisms of known epsilon, and how good one can be, into results/auditors.md and auditing_limits.md (some eight minutes)
+	$(MAKE_RESULTS) --always auditors auditing-limits
 
 one-run: $(READY)   ## play the audit of one run 2,000 times in each game, into results/one_run.md and .json (some ten minutes)
-	$(BIN)/python -m experiments.one_run
+	$(MAKE_RESULTS) --always one-run
 
 truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some three minutes)
-	$(BIN)/python -m experiments.truths
+	$(MAKE_RESULTS) --always truths
 
 notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep their outputs
 	$(SITE)/bin/python -m experiments.notebooks

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from experiments import dependencies, stages
+from experiments import stages
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 
@@ -25,12 +25,9 @@ def simulate(name: str, results: Path, changed: Mapping[str, Any]) -> None:
     """Make the data of one figure; outside of the project's results, draw them too."""
     say(f"simulating  {name}: {stages.script(name).TITLE}")
     start = time.perf_counter()
-    differs = stages.simulate(name, results, changed)
-    seconds = time.perf_counter() - start
-    say(f"            {'done' if differs else 'the same data as before'}, {seconds:.1f} s")
-    if results == stages.RESULTS:
-        dependencies.record(name)
-    else:
+    stages.simulate(name, results, changed)
+    say(f"            done, {time.perf_counter() - start:.1f} s")
+    if results != stages.RESULTS:
         draw(name, results)
 
 

@@ -1,8 +1,8 @@
 """The two stages of a figure: simulate writes small data, draw makes pictures of the data alone.
 
 Pictures are a function of the data, without time, machine or revision, so the same data give the
-same bytes. The same file has their provenance. The points of a study are a table of their own
-beside it, ``results/data/NAME.csv``, which ``dpcompose plot-study`` draws too.
+same bytes. The points of a study are a table of their own beside the data,
+``results/data/NAME.csv``, which ``dpcompose plot-study`` draws too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import importlib
 import json
 import math
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
 DIGITS = 10
 """Significant digits kept: further ones differ between machines."""
+DECIMALS = 12
+"""Decimals kept of a sum of losses: what is left of a sum that is zero differs, too."""
 
 
 class Script(Protocol):
@@ -80,7 +81,7 @@ def table_path(name: str, results: Path = RESULTS) -> Path:
 def made(
     name: str, figure: Script, specification: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Study | None]:
-    """Simulate a figure; return what is stored, without its provenance, and its study.
+    """Simulate a figure; return what is stored, and its study.
 
     The stored data have the name of the study's table.
     """
@@ -93,26 +94,18 @@ def made(
     return stored, study
 
 
-def simulate(name: str, results: Path = RESULTS, changed: Mapping[str, Any] | None = None) -> bool:
-    """Make a figure's data; return whether they differ from those that were there.
+def simulate(name: str, results: Path = RESULTS, changed: Mapping[str, Any] | None = None) -> None:
+    """Make a figure's data; ``changed`` replaces entries of the specification.
 
-    Data that come out the same keep the provenance of their first making. ``changed`` replaces
-    entries of the specification.
+    A study with the same numbers keeps its table, which has times. What the project's own results
+    were made from is in their records; elsewhere it is in the data.
     """
     figure, path, table = script(name), data_path(name, results), table_path(name, results)
-    start = time.perf_counter()
     stored, study = made(name, figure, figure.SPECIFICATION | dict(changed or {}))
-    seconds = time.perf_counter() - start
-    same = path.exists() and _without_provenance(path) == stored
-    if same and (study is None or _same_numbers(study, table)):
-        path.touch()
-        return False
-    origin = provenance() | {"seconds": round(seconds, 2)}
-    if study is not None:
+    if study is not None and not _same_numbers(study, table):
         path.parent.mkdir(parents=True, exist_ok=True)
         study.write(table)
-    write_json(path, stored | {"provenance": origin})
-    return True
+    write_json(path, stored if results == RESULTS else stored | {"provenance": provenance()})
 
 
 def _same_numbers(study: Study, table: Path) -> bool:
@@ -124,15 +117,6 @@ def _same_numbers(study: Study, table: Path) -> bool:
     return len(stored) == len(study) and all(
         one.same_numbers(replace(other, program=one.program)) for one, other in zip(study, stored)
     )
-
-
-def _without_provenance(path: Path) -> dict[str, Any] | None:
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        del stored["provenance"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return cast(dict[str, Any], stored)
 
 
 def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
@@ -160,9 +144,8 @@ def write_texts(texts: Mapping[str, str], folder: Path = RESULTS) -> list[Path]:
 
 
 def write_report(name: str, whole: Mapping[str, Any], page: str, folder: Path = RESULTS) -> None:
-    """Write NAME.json, with what made it, and the page NAME.md."""
-    content = {**whole, "provenance": provenance()}
-    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False, default=float)
+    """Write NAME.json and the page NAME.md; floats have DIGITS significant digits."""
+    text = json.dumps(rounded(whole), indent=1, allow_nan=False, ensure_ascii=False)
     path, _ = write_texts({f"{name}.json": text + "\n", f"{name}.md": page}, folder)
     print(f"written     {path}", file=sys.stderr)
 
@@ -175,6 +158,11 @@ def rounded_point(point: Point) -> Point:
         if isinstance(each, float)
     }
     return replace(point, **floats)
+
+
+def settled(losses: Any) -> list[float]:
+    """Sums of losses to the decimals that they have on every machine, none of them -0."""
+    return [float(each) + 0.0 for each in np.round(losses, DECIMALS)]
 
 
 def rounded(value: Any) -> Any:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.drawing.titles import game_with_bands
 from experiments.play import label_of, played
+from experiments.stages import settled
 from simulator.analysis.plots import legend, paper_figure, plot_drift
 from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
 from simulator.theory import azuma_deviation, parse_guarantee
@@ -50,7 +51,9 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             "drift_half_width": half_width(specification, specification["trials"][name]),
         }
         if name == specification["followed"]:
-            data["paths"] = [np.cumsum(result.replay(view).round_losses) for view in result.views]
+            data["paths"] = [
+                settled(np.cumsum(result.replay(view).round_losses)) for view in result.views
+            ]
     return data | envelopes(specification)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.stages import settled
 from simulator import Database, Laplace, counting_query
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured
@@ -41,7 +42,7 @@ def played(specification: Mapping[str, Any], b: int) -> dict[str, list[float]]:
         found["epsilons"].append(mechanism.fixed_parameter())
         found["losses"].append(pair.loss(answer))
         database_0, database_1, mechanism = adversary.send(answer)
-    return found | {"losses": np.cumsum(found["losses"]).tolist()}
+    return found | {"losses": settled(np.cumsum(found["losses"]))}
 
 
 def press_when_ahead(

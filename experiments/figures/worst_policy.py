@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.stages import settled
 from simulator.analysis.plots import paper_figure
 from simulator.theory import Guarantee
 from simulator.worst import worst_case
@@ -83,7 +84,7 @@ def _middles(edges: np.ndarray, cells: int) -> np.ndarray:
 
 def _path(drawn: Play) -> dict[str, list[float]]:
     return {
-        "losses": [*(r.loss for r in drawn.rounds), drawn.loss],
+        "losses": settled([*(r.loss for r in drawn.rounds), drawn.loss]),
         "left": [*(r.left for r in drawn.rounds), drawn.left],
     }
 

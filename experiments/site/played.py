@@ -7,7 +7,6 @@ and a digest of them: only what has changed is played again.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
 import json
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import stages
+from experiments.results.digests import code
 from experiments.site import knobs
 from experiments.site.knobs import Sweep, numbers_of, plain, read, turned
 from simulator.foundations.errors import DpcomposeError, InvalidInput
@@ -32,7 +32,6 @@ from simulator.runner.store.provenance import provenance
 from simulator.teaching.claims import Claim, all_claims
 
 PATH = stages.RESULTS / "knobs.json"
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -192,16 +191,9 @@ def digest_of(files: Iterable[str]) -> str:
 def digest_of_file(name: str) -> str:
     """A digest of a file's code, without comments and docstrings; "" where there is no file."""
     path = stages.ROOT / name
-    return digest_of_code(path.read_text(encoding="utf-8")) if path.is_file() else ""
-
-
-def digest_of_code(source: str) -> str:
-    """A digest of Python code without its comments and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
-    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
+    if not path.is_file():
+        return ""
+    return hashlib.sha256(code(path.read_text(encoding="utf-8")).encode()).hexdigest()
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 import pytest
 
 from experiments import attacks
+from experiments.results.records import unstamped
 from experiments.stages import RESULTS
 from simulator.adversaries.loading import from_file
 
@@ -11,7 +12,7 @@ PROGRAMS = sorted((RESULTS / "worst" / "programs").glob("*.py"))
 
 
 def test_the_table_of_the_page_is_that_of_its_data():
-    page = (RESULTS / "worst" / "attacks.md").read_text(encoding="utf-8")
+    page = unstamped((RESULTS / "worst" / "attacks.md").read_text(encoding="utf-8"))
     assert page.split("## ")[0].strip() == attacks.table(ROWS).strip()
 
 

@@ -9,6 +9,7 @@ from experiments.faults import __main__ as faults
 from experiments.faults import damage, kills, numbers, strangers
 from experiments.faults.cases import Tally, Whole, line_or_equal
 from experiments.faults.table import markdown
+from experiments.results.records import unstamped
 from experiments.stages import RESULTS
 from simulator.foundations.errors import InvalidInput
 
@@ -112,7 +113,7 @@ def test_unknown_parts_are_refused(capsys):
 def test_the_committed_campaign_is_what_the_readme_says():
     whole = json.loads((RESULTS / "faults.json").read_text(encoding="utf-8"))
     rows = [Tally(**row) for row in whole["rows"]]
-    page = (RESULTS / "faults.md").read_text(encoding="utf-8")
+    page = unstamped((RESULTS / "faults.md").read_text(encoding="utf-8"))
     assert page == markdown(rows, whole["seconds"])
     assert sum(row.tries for row in rows if row.kind.startswith("SIG")) == 300
     assert not any(row.wrong for row in rows)

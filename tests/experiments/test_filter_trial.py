@@ -7,6 +7,7 @@ import pytest
 from experiments.filter_trial import odometers, recent
 from experiments.filter_trial.__main__ import main
 from experiments.filter_trial.recent import NOTHING
+from experiments.results.records import unstamped
 from experiments.stages import RESULTS
 from simulator.theory import RealisedFilter
 
@@ -35,7 +36,7 @@ def test_what_is_proved_is_sound_and_what_is_broken_is_found():
     broken = [r for r in rows if r["verdict"] == "broken" and r["play"] is not None]
     assert len(broken) >= 4
     assert any(row["play"][0] > 5.0 for row in broken)
-    page = (RESULTS / "filters" / "trial.md").read_text("utf-8")
+    page = unstamped((RESULTS / "filters" / "trial.md").read_text("utf-8"))
     assert page == recent.markdown(rows)
 
 
@@ -48,7 +49,7 @@ def test_every_odometer_is_sound_and_none_reads_less_than_the_least():
         if len(row["epsilons"]) == 1:
             assert min(row["readings"].values()) >= row["exact"]
         assert (row["delta_ratio"] > 1.0001) == (high > 1.0)
-    page = (RESULTS / "filters" / "odometers.md").read_text("utf-8")
+    page = unstamped((RESULTS / "filters" / "odometers.md").read_text("utf-8"))
     assert page == odometers.markdown(rows)
 
 

@@ -46,4 +46,4 @@ def test_a_table_of_one_promise(tmp_path, capsys):
     for name in table.SCHEDULES:
         assert f"## {name}" in page
         assert f"| {name} | 25 |" not in page
-    assert "provenance" in (tmp_path / "rounds.json").read_text(encoding="utf-8")
+    assert '"plans"' in (tmp_path / "rounds.json").read_text(encoding="utf-8")

@@ -6,11 +6,12 @@ from itertools import pairwise
 import pytest
 
 from experiments import ledger
+from experiments.results.records import unstamped
 from experiments.stages import RESULTS
 from simulator.teaching import claims
 
 COMMITTED = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
-PAGE = (RESULTS / "claims.md").read_text(encoding="utf-8")
+PAGE = unstamped((RESULTS / "claims.md").read_text(encoding="utf-8"))
 
 
 def test_committed_files_hold_every_claim_once_as_it_is_stated():

@@ -7,6 +7,7 @@ import pytest
 
 from experiments import one_run
 from experiments.auditors_on_trial.games import games
+from experiments.results.records import unstamped
 from experiments.stages import RESULTS
 
 STORED = json.loads((RESULTS / "one_run.json").read_text(encoding="utf-8"))
@@ -14,7 +15,7 @@ FOUND = [one_run.ManyPlays(**each) for each in STORED["games"]]
 
 
 def test_the_page_is_that_of_its_data():
-    page = (RESULTS / "one_run.md").read_text(encoding="utf-8")
+    page = unstamped((RESULTS / "one_run.md").read_text(encoding="utf-8"))
     assert page == one_run.page(FOUND, STORED["plays"])
 
 

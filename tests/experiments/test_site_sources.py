@@ -13,6 +13,7 @@ import pytest
 
 from experiments import stages
 from experiments.notebooks import running
+from experiments.results.digests import code
 from experiments.site import (
     assemble,
     claim_pictures,
@@ -277,9 +278,9 @@ def test_a_page_says_whether_its_pictures_are_of_the_present_code(source):
 def test_comments_and_docstrings_are_no_code():
     plain = 'def f(x):\n    "Half."\n    return x / 2  # of it\n'
     same = 'def f(x):\n    """Half of x."""\n\n    return x / 2\n'
-    assert played.digest_of_code(plain) == played.digest_of_code(same)
-    assert played.digest_of_code(plain) != played.digest_of_code(plain.replace("2", "3"))
-    assert played.digest_of_code('class A:\n    "None."\n')  # nothing is left, and no error
+    assert code(plain) == code(same)
+    assert code(plain) != code(plain.replace("2", "3"))
+    assert code('class A:\n    "None."\n')  # nothing is left, and no error
 
 
 def test_what_is_stored_names_the_files_that_checks_call():

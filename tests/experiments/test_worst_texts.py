@@ -9,6 +9,7 @@ import pytest
 from experiments import stages, worst_texts
 from experiments.figures import worst_exponential
 from experiments.figures.worst_exponential import gaps_of
+from experiments.results.records import unstamped
 from simulator.studies import Study
 from simulator.theory.pld.response_atoms import mixed_atoms
 from simulator.worst import Game, entries
@@ -23,7 +24,7 @@ def committed(name):
 
 
 def test_the_committed_text_is_that_of_the_committed_data():
-    written = (stages.RESULTS / "worst" / "README.md").read_text(encoding="utf-8")
+    written = unstamped((stages.RESULTS / "worst" / "README.md").read_text(encoding="utf-8"))
     assert written == worst_texts.text(), "run `python -m experiments.worst_texts`"
 
 

@@ -1,0 +1,106 @@
+"""Say which results are of today's code, or make those that are not.
+
+``python -m experiments.results status [--strict] [NAME ...]`` prints a line for each;
+``python -m experiments.results make [--always] [NAME ...]`` makes what is stale, or, with
+``--always``, all that is named. ``figures`` stands for every figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from experiments.results.listed import Listed, figures, listed
+from experiments.results.records import Status, status, strays
+from simulator.foundations.errors import DpcomposeError, InvalidInput
+
+INTERRUPTED = 130
+
+
+def chosen(names: Sequence[str]) -> list[Listed]:
+    """The results of these names, in the order of the list; all of them without a name.
+
+    Raises InvalidInput for a name that is none.
+    """
+    wanted = set(names)
+    if "figures" in wanted:
+        wanted |= {name for each in figures() for name in (each, f"{each}.svg")}
+        wanted.remove("figures")
+    if unknown := sorted(wanted - set(listed())):
+        raise InvalidInput(f"no result {', '.join(unknown)}; there are {', '.join(listed())}")
+    return [each for name, each in listed().items() if not wanted or name in wanted]
+
+
+def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int:
+    """Print the status of results; with ``strict`` return 1 if one must be made again."""
+    found = [status(each) for each in results]
+    today = [each for each in found if each.state == "of today"]
+    names = ", ".join(each.result.name for each in today)
+    print(f"of today: {len(today)} of {len(found)}")
+    if names:
+        print(textwrap.fill(names, 100, initial_indent="  ", subsequent_indent="  ",
+                            break_on_hyphens=False))  # fmt: skip
+    for each in found:
+        if each.state != "of today":
+            print(line(each, most=None if whole else 3))
+    apart = strays() if whole or len(results) == len(listed()) else []
+    for name in apart:
+        print(f"{name} is of no result")
+    wrong = [
+        each
+        for each in found
+        if each.state == "edited" or (each.state != "of today" and each.result.strict)
+    ]
+    if not strict or not (wrong or apart):
+        return 0
+    listing = ", ".join([each.result.name for each in wrong] + apart)
+    print(f"error: to be made again (make results): {listing}")
+    return 1
+
+
+def line(found: Status, most: int | None) -> str:
+    """One line about a result that is not of today."""
+    causes = list(found.because)
+    more = len(causes) - most if most is not None and len(causes) > most else 0
+    text = ", ".join(causes[: len(causes) - more]) + (f" and {more} more" if more else "")
+    made = f", made {found.record.made['time'][:10]}" if found.record else ""
+    verb = {"stale": "changed since: ", "edited": "not as it was made: "}.get(found.state, "")
+    return f"{found.state}: {found.result.name}{made}" + (f"; {verb}{text}" if text else "")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the status, or make results."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.results", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("action", choices=("status", "make"))
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--strict", action="store_true", help="an error for figures and claims")
+    parser.add_argument("--whole", action="store_true", help="name every file that has changed")
+    parser.add_argument("--always", action="store_true", help="make what is of today, too")
+    parser.add_argument("--busy", action="store_true", help="measure on a busy machine, too")
+    given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        results = chosen(given.names)
+        if given.action == "status":
+            return print_status(results, strict=given.strict, whole=given.whole)
+        from experiments.results import making
+
+        if not given.always:
+            results = [each for each in results if status(each).state != "of today"]
+        return int(bool(making.make(results, always=given.always, busy=given.busy)))
+    except DpcomposeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted: what is recorded is kept, run it again to go on", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""What two makings of a result differ in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.results.records import unstamped
+
+NOTHING: dict[str, bytes] = {}
+
+
+def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    """The names of files, keys and columns whose contents differ, each once, in order.
+
+    Of JSON and CSV these are the keys and columns, so that a measured time is told from a number.
+    Revisions and days, which are in a file's provenance, are left out.
+    """
+    found: dict[str, None] = {}
+    for name in sorted({*before, *after}):
+        if name not in before or name not in after:
+            found[f"{name} is new" if name in after else f"{name} is gone"] = None
+        elif before[name] != after[name]:
+            found |= dict.fromkeys(_within(name, before[name], after[name]))
+    return list(found)
+
+
+def _within(name: str, one: bytes, other: bytes) -> Iterator[str]:
+    short, kind = Path(name).name, Path(name).suffix
+    if kind == ".json":
+        yield from (f"{short}: {key}" for key in _keys(json.loads(one), json.loads(other), "whole"))
+    elif kind == ".csv":
+        rows, others = (list(csv.DictReader(io.StringIO(each.decode()))) for each in (one, other))
+        yield from (f"{short}: {key}" for key in _keys(rows, others, "whole"))
+    elif kind == ".md":
+        if unstamped(one.decode()) != unstamped(other.decode()):
+            yield short
+    else:
+        yield short
+
+
+def _keys(one: Any, other: Any, key: str) -> Iterator[str]:
+    if key == "provenance" or one == other:
+        return
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in {**one, **other}:
+            yield from _keys(one.get(name), other.get(name), name)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for first, second in zip(one, other, strict=True):
+            yield from _keys(first, second, key)
+    else:
+        yield key

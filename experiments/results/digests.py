@@ -1,0 +1,53 @@
+"""Digests of files: of their bytes, and of what they mean."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def digest(content: bytes) -> str:
+    """The first 12 hexadecimal digits of SHA-256."""
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+@cache
+def of_bytes(name: str) -> str:
+    """The digest of a file, by its name within the project; "" where there is none."""
+    path = ROOT / name
+    return digest(path.read_bytes()) if path.is_file() else ""
+
+
+@cache
+def of_meaning(name: str) -> str:
+    """The digest of what a file means; "" where there is none.
+
+    Of Python it is the code without comments, docstrings and layout, of pyproject.toml the entry
+    points, of every other file the bytes. Python's versions may write the same code otherwise, so
+    this is compared only where the bytes differ.
+    """
+    path = ROOT / name
+    if not path.is_file():
+        return ""
+    if path.suffix in (".py", ".pyi"):
+        return digest(code(path.read_text(encoding="utf-8")).encode())
+    if name == "pyproject.toml":
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        return digest(json.dumps(project["entry-points"], sort_keys=True).encode())
+    return of_bytes(name)
+
+
+def code(source: str) -> str:
+    """Python code without its comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.unparse(tree)

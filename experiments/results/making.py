@@ -1,0 +1,252 @@
+"""Make results: what is stale and nothing else, in order, two processors at most.
+
+A result is recorded as soon as it is made, so a killed ``make results`` goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.results import digests
+from experiments.results.comparing import differences
+from experiments.results.listed import Listed
+from experiments.results.records import Record, opening, read_by, record_of, stamped, status
+from simulator.foundations.children import begin, printed
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import write_text
+
+PROCESSORS = 2
+LOGS = "build/results"
+WATCH = Path(__file__).parent / "watch"
+BUSY = 0.5
+"""The load above which nothing is measured that has to be quiet."""
+PATIENCE = 600.0
+"""Seconds that a quiet result waits for the load to fall."""
+PAUSE = 0.1
+ORIGIN = (
+    "import json; from simulator.runner.store.provenance import provenance; "
+    "print(json.dumps(provenance()))"
+)
+
+
+def say(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def shown(seconds: float) -> str:
+    """A time in words."""
+    if seconds >= 5400:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+@dataclass
+class Making:
+    """A result that is being made."""
+
+    result: Listed
+    process: subprocess.Popen[bytes]
+    made: dict[str, Any]
+    before: dict[str, bytes]
+    log: Path
+    start: float = field(default_factory=time.time)
+
+    def ended(self) -> float | None:
+        """The processor seconds, if the process has ended well; None while it runs.
+
+        Raises InvalidInput where it failed.
+        """
+        pid, code, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if not pid:
+            return None
+        self.process.returncode = os.waitstatus_to_exitcode(code)
+        fresh = [name for name in self.result.written() if _time(name) >= self.start - 1.0]
+        # 1 is a verdict, as of pytest; a traceback writes nothing
+        if self.process.returncode not in (0, 1) or not fresh:
+            code = self.process.returncode
+            raise InvalidInput(f"{self.result.name} was not made (exit {code}){self.last_line()}")
+        return usage.ru_utime + usage.ru_stime
+
+    def last_line(self) -> str:
+        """The last line that the process has printed, and where the others are."""
+        path = self.log.with_suffix(".txt")
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        return f": {text.strip().splitlines()[-1]}; see {path}" if text.strip() else ""
+
+    def record(self, processor_seconds: float) -> Record:
+        """Stamp the pages, and record what the result was made from."""
+        made = self.made | {
+            "seconds": round(time.time() - self.start, 1),
+            "processor_seconds": round(processor_seconds, 1),
+        }
+        files = self.result.written()
+        for name in files:
+            if name.endswith(".md"):
+                page = (digests.ROOT / name).read_text(encoding="utf-8")
+                write_text(digests.ROOT / name, stamped(page, opening(made)))
+        digests.of_bytes.cache_clear()
+        digests.of_meaning.cache_clear()
+        read = read_by(self.log, self.result, files)
+        of_files = {name: digests.of_bytes(name) for name in files}
+        record = Record(self.result.command, of_files, read, made)
+        record.write(self.result.name)
+        return record
+
+
+def _time(name: str) -> float:
+    return (digests.ROOT / name).stat().st_mtime
+
+
+def contents(names: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of files, by their names within the project."""
+    return {name: (digests.ROOT / name).read_bytes() for name in names}
+
+
+def python_of(result: Listed) -> str:
+    """The Python of a result's environment, which is made where it is missing."""
+    if not result.environment:
+        return sys.executable
+    python = digests.ROOT / "build" / result.environment / "bin" / "python"
+    needed = [f"build/{result.environment}/.ready"]
+    needed += [
+        f"{Path(word.partition('=')[2]).parents[1]}/.ready"
+        for word in result.options
+        if word.endswith("/bin/python")
+    ]
+    missing = [name for name in needed if not (digests.ROOT / name).exists()]
+    if missing:
+        say(f"installing  {', '.join(str(Path(name).parent) for name in missing)}")
+        ended = subprocess.run(
+            ["make", "--silent", *missing], cwd=digests.ROOT, capture_output=True
+        )
+        if ended.returncode:
+            raise InvalidInput(f"{result.name} was not made: its environment cannot be installed")
+    return str(python)
+
+
+def start(result: Listed, *, alone: bool = False) -> Making:
+    """Begin to make a result; what one alone prints is printed."""
+    python = python_of(result)
+    folder = digests.ROOT / LOGS
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"{result.name}.read"
+    log.unlink(missing_ok=True)
+    made = json.loads(printed([python, "-c", ORIGIN], 120.0))
+    made["load"] = round(os.getloadavg()[0], 2)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(WATCH), os.environ.get("PYTHONPATH")))),
+        "DPCOMPOSE_READ": str(log),
+        "DPCOMPOSE_ROOT": str(digests.ROOT),
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = contents(result.written())
+    said = log.with_suffix(".txt")
+    said.unlink(missing_ok=True)
+    with nullcontext(None) if alone else said.open("wb") as output:
+        process = begin(
+            python, ("-m", *result.command, *result.options), cwd=digests.ROOT, env=environment,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        )  # fmt: skip
+    return Making(result, process, made, before, log)
+
+
+def waits_for(result: Listed) -> set[str]:
+    """Files within the project that a result reads, as far as is known."""
+    record = record_of(result.name)
+    return set(record.read if record else ())
+
+
+def seconds_of(result: Listed) -> float:
+    """The seconds on all processors that the last making took, or a guess."""
+    record = record_of(result.name)
+    return record.made["seconds"] * result.jobs / PROCESSORS if record else 60.0
+
+
+def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False) -> int:
+    """Make results, what is of today left out unless ``always``; return how many failed."""
+    pending, running, failed = list(results), list[Making](), 0
+    total = sum(map(seconds_of, pending))
+    say(f"to make: {len(pending)}, some {shown(total)}; what is unknown counts as a minute")
+    try:
+        while pending or running:
+            for each in startable(pending, running):
+                pending.remove(each)
+                if not always and status(each).state == "of today":
+                    say(f"of today    {each.name}")
+                    continue
+                if each.quiet and not busy:
+                    wait_for_silence(each)
+                left = sum(map(seconds_of, [each, *pending, *(one.result for one in running)]))
+                say(f"making      {each.name} ({len(pending)} after it; left: {shown(left)})")
+                try:
+                    running.append(start(each, alone=len(results) == 1))
+                except (InvalidInput, OSError) as error:
+                    say(f"error: {error}")
+                    failed += 1
+                break
+            time.sleep(PAUSE)
+            for making in list(running):
+                try:
+                    spent = making.ended()
+                except InvalidInput as error:
+                    say(f"error: {error}")
+                    running.remove(making)
+                    failed += 1
+                    continue
+                if spent is not None:
+                    running.remove(making)
+                    _finish(making, spent)
+                    failed += bool(making.process.returncode)
+    finally:
+        for making in running:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(making.process.pid, signal.SIGKILL)
+            say(f"stopped     {making.result.name}")
+    return failed
+
+
+def _finish(making: Making, spent: float) -> None:
+    record = making.record(spent)
+    found = differences(making.before, contents(record.files))
+    if making.before and not found:
+        text = "equal to what was there"
+    else:
+        text = "differs: " + ", ".join(found[:6]) + (", ..." if len(found) > 6 else "")
+    if making.process.returncode:
+        text += "; a verdict in it is not as it should be"
+    say(f"made        {making.result.name} in {shown(record.made['seconds'])}; {text}")
+
+
+def startable(pending: Sequence[Listed], running: Sequence[Making]) -> Iterator[Listed]:
+    """Results that can be begun beside those that run, in order."""
+    free = PROCESSORS - sum(making.result.jobs for making in running)
+    if any(making.result.quiet for making in running):
+        return
+    ahead = [making.result for making in running]
+    for each in list(pending):
+        files = {name for other in ahead for name in other.written()}
+        names = {other.name for other in ahead}
+        if each.jobs <= free and not names & set(each.after) and not files & waits_for(each):
+            yield each
+        ahead.append(each)
+
+
+def wait_for_silence(result: Listed) -> None:
+    """Wait until the load is low. Raises InvalidInput where it stays high."""
+    end = time.monotonic() + PATIENCE
+    while (load := os.getloadavg()[0]) > BUSY:
+        if time.monotonic() > end:
+            raise InvalidInput(f"{result.name} needs a quiet machine, and the load is {load:.2f}")
+        time.sleep(5.0)

@@ -1,0 +1,138 @@
+"""The record of a result, and what it says of the result today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from experiments.results import digests
+from experiments.results.listed import Listed, listed
+from simulator.foundations.files import write_text
+
+FOLDER = "made"
+State = Literal["of today", "stale", "edited", "never made"]
+OPENING = "Made at "
+"""The first line of every page begins with it."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a result was made from.
+
+    Attributes
+    ----------
+    command : what Python ran.
+    files : the digest of each file that it wrote.
+    read : of each file that was read, the digests of its bytes and of its meaning.
+    made : revision, machine, versions, time, seconds, processor_seconds, load.
+    """
+
+    command: tuple[str, ...]
+    files: dict[str, str]
+    read: dict[str, tuple[str, str]]
+    made: dict[str, Any]
+
+    def write(self, name: str) -> None:
+        """Write the record of a result."""
+        content = asdict(self) | {"read": {key: " ".join(pair) for key, pair in self.read.items()}}
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        write_text(path_of(name), text + "\n")
+
+
+def path_of(name: str) -> Path:
+    """The file of a record."""
+    return digests.ROOT / "results" / FOLDER / f"{name}.json"
+
+
+def record_of(name: str) -> Record | None:
+    """The stored record of a result, or None."""
+    path = path_of(name)
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    pairs = {key: tuple(text.split(" ")) for key, text in found["read"].items()}
+    return Record(tuple(found["command"]), found["files"], pairs, found["made"])
+
+
+@dataclass(frozen=True)
+class Status:
+    """Whether a result is of today's code, and which files say that it is not."""
+
+    result: Listed
+    state: State
+    because: tuple[str, ...]
+    record: Record | None
+
+
+def status(result: Listed) -> Status:
+    """Compare a result with its record."""
+    record = record_of(result.name)
+    if record is None:
+        return Status(result, "never made", (), None)
+    there = {name: digests.of_bytes(name) for name in {*record.files, *result.written()}}
+    edited = sorted(name for name, found in there.items() if found != record.files.get(name))
+    if edited:
+        return Status(result, "edited", tuple(edited), record)
+    changed = [name for name, stored in record.read.items() if differs(name, stored)]
+    if record.command != result.command:
+        changed.insert(0, "its command")
+    return Status(result, "stale" if changed else "of today", tuple(changed), record)
+
+
+def differs(name: str, stored: tuple[str, str]) -> bool:
+    """Whether a file that was read means something else than when it was read."""
+    of_bytes, of_meaning = stored
+    return digests.of_bytes(name) != of_bytes and digests.of_meaning(name) != of_meaning
+
+
+def read_by(log: Path, result: Listed, written: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """The files that a log has noted and a result depends on, with their digests."""
+    names = {"pyproject.toml"}
+    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+        path = source(Path(line)).relative_to(digests.ROOT)
+        inside = path.parts[0] not in ("build", "dist") and not path.parts[0].startswith(".")
+        if inside and (digests.ROOT / path).is_file():
+            names.add(path.as_posix())
+    apart = (f"results/{FOLDER}/", *result.ignores)
+    kept = sorted(name for name in names - set(written) if not name.startswith(apart))
+    return {name: (digests.of_bytes(name), digests.of_meaning(name)) for name in kept}
+
+
+def source(path: Path) -> Path:
+    """The file itself; of one in a cache of byte code, or of kernels, the source."""
+    if path.parent.name == "__pycache__":
+        return path.parent.parent / f"{path.name.partition('.')[0]}.py"
+    return path
+
+
+def opening(made: dict[str, Any]) -> str:
+    """The first line of a page: made at, on, in."""
+    machine, versions = made["machine"], made["versions"]
+    minutes = made["processor_seconds"] / 60
+    used = f"{minutes:.0f} min" if minutes >= 2 else f"{made['processor_seconds']:.0f} s"
+    return (
+        f"{OPENING}{str(made['revision'])[:12]} on {made['time'][:10]}, in {used} of processor "
+        f"time, on {machine['cores']} cores of {machine['processor']}, Python "
+        f"{versions['python']}, numpy {versions['numpy']}, scipy {versions['scipy']}."
+    )
+
+
+def stamped(page: str, line: str) -> str:
+    """A page with a first line that says when it was made, in place of an earlier one."""
+    return f"{line}\n\n{unstamped(page)}"
+
+
+def unstamped(page: str) -> str:
+    """A page without its first line, where that says when it was made."""
+    return page.partition("\n\n")[2] if page.startswith(OPENING) else page
+
+
+def strays() -> list[str]:
+    """Files in ``results/`` that no result writes."""
+    known = {name for each in listed().values() for name in each.written()}
+    known |= {f"results/{FOLDER}/{name}.json" for name in listed()}
+    found = (path for path in (digests.ROOT / "results").rglob("*") if path.is_file())
+    return sorted({path.relative_to(digests.ROOT).as_posix() for path in found} - known)
