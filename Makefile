@@ -37,7 +37,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots status results quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
+.PHONY: help install plots status results quick test lowest newest nightly mutants check claims knobs bench bench-change coverage suite faults worst \
         filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
 
 help:            ## list the targets
@@ -71,7 +71,7 @@ $(PIPELINES)/.ready: pyproject.toml
 	  dpmm==0.1.9 disjoint-set==0.7.4 synthcity==0.2.12
 
 $(AUDITORS)/.ready: VENV := $(AUDITORS)
-$(AUDITORS)/.ready: PYTHON := $(shell command -v $(PYTHON313) || echo $(PYTHON))
+$(AUDITORS)/.ready: PYTHON := $(shell $(PYTHON313) -c "print('$(PYTHON313)')" 2>/dev/null || echo $(PYTHON))
 $(AUDITORS)/.ready: pyproject.toml
 	$(call into_venv,.[auditors])
 
@@ -164,6 +164,9 @@ knobs: $(READY)   ## play the claims at other values of their knobs, where somet
 
 bench: $(READY)   ## measure speed and accuracy beside other libraries, into results/benchmarks.json
 	$(MAKE_RESULTS) --always benchmarks
+
+bench-change: $(READY)   ## whether this checkout is slower than the revision before it, or than REVISION=..., in some two minutes
+	$(BIN)/python -m experiments.benchmarks.against $(REVISION)
 
 coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
 	$(MAKE_RESULTS) --always coverage

@@ -1,13 +1,15 @@
 """Measure everything, print the table and write ``results/benchmarks.json``.
 
-Lines are written as each benchmark ends, with the revision and the time, in place of its earlier
-ones: a part may be measured again, and an interrupted bench keeps what it has measured.
+Each benchmark is measured in a process of its own, so that none finds what another has loaded. Its
+lines are written as it ends, with the revision and the time, in place of its earlier ones: a part
+may be measured again, and an interrupted bench keeps what it has measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from dataclasses import asdict
 
@@ -28,10 +30,11 @@ from experiments.benchmarks import (
     rare,
     shuffling,
     studies,
+    whole,
     worst,
 )
 from experiments.benchmarks.measure import Benchmark, Line
-from experiments.stages import RESULTS, rounded
+from experiments.stages import RESULTS, ROOT, rounded
 from simulator.foundations.files import write_json
 from simulator.runner.store.provenance import provenance
 
@@ -49,6 +52,7 @@ def shown(line: Line) -> str:
 
 
 MODULES = (
+    whole,
     engine,
     calls,
     memory,
@@ -71,7 +75,10 @@ MODULES = (
 
 
 def chosen(name: str | None) -> list[Benchmark]:
-    """All benchmarks, or those of one module, or one of them; raises ValueError for no name."""
+    """All benchmarks, those of one module, or one, ``module.name`` too; or raises ValueError."""
+    if name is not None and "." in name:
+        of, _, name = name.partition(".")
+        return [each for each in chosen(of) if each.__name__ == name]
     named: dict[str, list[Benchmark]] = {}
     for module in MODULES:
         named[module.__name__.rpartition(".")[2]] = list(module.BENCHMARKS)
@@ -85,6 +92,13 @@ def chosen(name: str | None) -> list[Benchmark]:
     return named[name]
 
 
+def apart(benchmark: Benchmark) -> int:
+    """Measure a benchmark in a new process and write its lines; return its exit status."""
+    module = benchmark.__module__.rpartition(".")[2]
+    words = ["-m", "experiments.benchmarks", "--only", f"{module}.{benchmark.__name__}", "--write"]
+    return subprocess.run([sys.executable, *words], cwd=ROOT).returncode
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run benchmarks in turn; a row appears as soon as it is measured."""
     parser = argparse.ArgumentParser(prog="python -m experiments.benchmarks", description=__doc__)
@@ -93,19 +107,20 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--write", action="store_true", help="with --only: write their lines")
     given = parser.parse_args(arguments)
-    only = given.only
     try:
-        benchmarks = chosen(only)
+        benchmarks = chosen(given.only)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(COLUMNS.format("", "measured", "", "target", ""))
+    if given.only is None:
+        print(COLUMNS.format("", "measured", "", "target", ""), flush=True)
+        return max([apart(each) for each in benchmarks])
     for benchmark in benchmarks:
         lines = []
         for line in benchmark():
             lines.append(line)
             print(shown(line), flush=True)
-        if only is None or given.write:
+        if given.write:
             write(benchmark.__name__, lines)
     return 0
 

@@ -16,7 +16,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from experiments.benchmarks.measure import Line, alternately, command_seconds, seconds
+from experiments.benchmarks.measure import (
+    REPEATS,
+    Line,
+    Spread,
+    alternately,
+    command_seconds,
+    seconds,
+)
 from simulator.theory import (
     PLD,
     GaussianLaw,
@@ -179,9 +186,9 @@ def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Li
     tolerance = max(error, LEAST)
     ours = partial(question.ours, tolerance)
     found = ours()
+    spread: Spread = {}
     if theirs < LONG:
-        repeats = 5 if theirs < 1.0 else 3
-        ratio, mine, theirs = alternately(ours, partial(peer, question), repeats=repeats)
+        ratio, mine, theirs, spread = alternately(ours, partial(peer, question), repeats=REPEATS)
     else:
         mine = seconds(ours)
         ratio = theirs / mine
@@ -190,7 +197,7 @@ def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Li
         "peer_seconds": theirs,
         "peer_relative_error": error,
         "relative_width": found.width / found.upper,
-    }
+    } | spread
     yield Line(f"{question.name}: composed", ratio, unit, 1.0, detail=detail)
     if question.command:
         spent = command_seconds(question.words(tolerance))
@@ -228,8 +235,8 @@ def curve_beside_dp_accounting() -> Iterator[Line]:
         ).self_compose(1000)
         return [float(composed.get_delta_for_epsilon(epsilon)) for epsilon in epsilons]
 
-    ratio, mine, peers = alternately(ours, theirs, repeats=3)
-    yield Line(name, ratio, unit, 1.0, detail={"seconds": mine, "peer_seconds": peers})
+    ratio, mine, peers, spread = alternately(ours, theirs, repeats=REPEATS)
+    yield Line(name, ratio, unit, 1.0, detail={"seconds": mine, "peer_seconds": peers} | spread)
 
 
 def beside_prv_accountant() -> Iterator[Line]:

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from experiments.benchmarks.measure import Line, alternately, seconds
+from experiments.benchmarks.measure import REPEATS, Line, Spread, alternately, seconds
 from simulator.theory import PLD, GaussianLaw
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account, gaussian, self_compose, subsampled
@@ -82,8 +82,9 @@ def beside(training: Training) -> Iterator[Line]:
     tolerance = peer.width / peer.upper
     ours = partial(training.ours, tolerance)
     found = ours()
+    spread: Spread = {}
     if theirs < LONG:
-        ratio, mine, theirs = alternately(ours, training.theirs, repeats=3)
+        ratio, mine, theirs, spread = alternately(ours, training.theirs, repeats=REPEATS)
     else:
         mine = seconds(ours)
         ratio = theirs / mine
@@ -94,7 +95,7 @@ def beside(training: Training) -> Iterator[Line]:
         "upper": found.upper,
         "peer_lower": peer.lower,
         "peer_upper": peer.upper,
-    }
+    } | spread
     yield Line(str(training), ratio, unit, 1.0, detail=detail)
     tight = training.ours(TIGHT)
     yield Line(

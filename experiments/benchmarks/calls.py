@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from experiments.benchmarks import adversaries
-from experiments.benchmarks.measure import Line, alternately, seconds
+from experiments.benchmarks.measure import Line, alternately, scaled, seconds
 from simulator import Database, Laplace, counting_query, simulate
 
 TRIALS = 10_000
@@ -38,11 +39,15 @@ def calls(number: int) -> None:
 def small_games() -> Iterator[Line]:
     """A call beside draws in Python, and the beginning of a trial beside its rounds."""
     calls(5)
-    ratio, of_draws, of_calls = alternately(partial(draws, 100_000), partial(calls, 20))
-    detail = {"seconds_of_a_call": of_calls / 20, "seconds_of_a_draw": of_draws / 100_000}
+    ratio, of_draws, of_calls, spread = alternately(partial(draws, 100_000), partial(calls, 20))
+    detail: dict[str, Any] = {
+        "seconds_of_a_call": of_calls / 20,
+        "seconds_of_a_draw": of_draws / 100_000,
+    }
+    detail |= scaled(spread, 5.0)
     yield Line("a call of simulate", ratio / 20 * 100, "x 1,000 draws in Python", detail=detail)
     one, two = partial(play, TRIALS, 1), partial(play, TRIALS, 2)
-    ratio, of_one, of_two = alternately(one, two)
+    _, of_one, of_two, _ = alternately(one, two)
     begun, round_ = 2.0 * of_one - of_two, of_two - of_one
     detail = {"microseconds_to_begin": begun / 2 / TRIALS * 1e6,
               "microseconds_of_a_round": round_ / 2 / TRIALS * 1e6}  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
 from experiments.benchmarks import adversaries, loops
-from experiments.benchmarks.measure import Line, alternately, fresh
+from experiments.benchmarks.measure import REPEATS, Line, alternately, fresh, scaled
 from simulator import simulate
 from simulator.adversaries import Rule, registry
 from simulator.data import ADD_REMOVE
@@ -67,10 +67,10 @@ def against_bare_draws() -> Iterator[Line]:
         rule, family = make()
         play(rule, family, TRIALS)  # compiles
         total = TRIALS * ROUNDS
-        ratio, ours, theirs = alternately(
+        ratio, ours, theirs, spread = alternately(
             partial(play, rule, family, TRIALS), partial(bare, draw, total)
         )
-        detail = {"rounds_per_second": total / ours, "draws_per_second": total / theirs}
+        detail = {"rounds_per_second": total / ours, "draws_per_second": total / theirs} | spread
         unit = f"x bare {draw.__name__} draws"
         yield Line(f"compiled rule, {name}", ratio, unit, target, detail=detail)
 
@@ -114,12 +114,12 @@ def library_rules() -> Iterator[Line]:
             for method, count in counts.items():
                 bare(getattr(generator, method), total * count // rounds)
 
-        ratio, ours, theirs = alternately(rule_plays(rule, adversaries.PURE, total), draws)
+        ratio, ours, theirs, spread = alternately(rule_plays(rule, adversaries.PURE, total), draws)
         detail = {
             "rounds_per_second": total / ours,
             "draws_per_round": {method: count / rounds for method, count in counts.items()},
             "rounds_of_bare_draws_per_second": total / theirs,
-        }
+        } | spread
         yield Line(f"library rule, {name}", ratio, "x bare draws of its menu", detail=detail)
         yield beside_a_loop(name, rule, adversaries.PURE, loops.LIBRARY[name])
 
@@ -150,10 +150,14 @@ def beside_a_loop(name: str, rule: Rule, family: Guarantee, loop: loops.Loop) ->
     losses = np.empty(total // ROUNDS)
     coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
     compiled(losses[:0], ROUNDS, coins, noise)
-    ratio, ours, theirs = alternately(
+    ratio, ours, theirs, spread = alternately(
         rule_plays(rule, family, total), partial(compiled, losses, ROUNDS, coins, noise)
     )
-    detail = {"rounds_per_second": total / ours, "rounds_per_second_by_hand": total / theirs}
+    detail: dict[str, Any] = {
+        "rounds_per_second": total / ours,
+        "rounds_per_second_by_hand": total / theirs,
+    }
+    detail |= spread
     return Line(f"against a loop by hand, {name}", ratio, "x its rate", detail=detail)
 
 
@@ -178,7 +182,7 @@ def two_jobs() -> Iterator[Line]:
         play(rule, family, trials, 2)
         cores.append((time.process_time() - cpu) / (time.perf_counter() - wall))
 
-    ratio, together, alone = alternately(
+    ratio, together, alone, spread = alternately(
         two, partial(play, rule, family, trials, 1), repeats=7, clock=time.perf_counter
     )
     # Below two cores the machine was busy with something else, and the ratio shows that.
@@ -186,7 +190,7 @@ def two_jobs() -> Iterator[Line]:
         "seconds_two_jobs": together,
         "seconds_one_job": alone,
         "cores_that_two_jobs_got": statistics.median(cores),
-    }
+    } | spread
     yield Line("two jobs", ratio, "x one job", 1.8, detail=detail)
 
 
@@ -198,16 +202,16 @@ def two_worker_processes() -> Iterator[Line]:
         play(adversaries.unread, adversaries.PURE, trials, 2)
         get_reusable_executor().shutdown(wait=True)
 
-    ratio, together, alone = alternately(
+    ratio, together, alone, spread = alternately(
         two, partial(play, adversaries.unread, adversaries.PURE, trials),
-        repeats=3, clock=time.perf_counter,
+        repeats=REPEATS, clock=time.perf_counter,
     )  # fmt: skip
     detail = {
         "rounds": trials * ROUNDS,
         "seconds_two_processes": together,
         "seconds_one": alone,
         "seconds_to_start": together - alone / 2.0,
-    }
+    } | spread
     yield Line("two worker processes, generator", ratio, "x one, their start included",
                detail=detail)  # fmt: skip
 
@@ -269,11 +273,15 @@ def generators_beside_a_loop_by_hand() -> Iterator[Line]:
     total = trials * ROUNDS
     for name, adversary, target in cases:
         with interpreted():
-            ratio, ours, theirs = alternately(
+            ratio, ours, theirs, spread = alternately(
                 partial(play, adversary, adversaries.PURE, trials),
                 partial(loops.press_when_ahead_in_python, trials, ROUNDS, noise),
             )
-        detail = {"rounds_per_second": total / ours, "rounds_per_second_by_hand": total / theirs}
+        detail: dict[str, Any] = {
+            "rounds_per_second": total / ours,
+            "rounds_per_second_by_hand": total / theirs,
+        }
+        detail |= spread
         yield Line(f"generator, {name}", ratio, "x a Python loop by hand", target, detail=detail)
         if adversary in (adversaries.database_anew, adversaries.continuous):
             yield Line(f"generator, {name}, rate", total / ours, "rounds/s per core", 150_000.0)
@@ -297,14 +305,14 @@ def programs_beside_a_loop_by_hand() -> Iterator[Line]:
     seconds = []
     for name, adversary in cases:
         seconds.append(play(adversary, adversaries.PURE, TRIALS).compile_seconds)
-        ratio, ours, theirs = alternately(
+        ratio, ours, theirs, spread = alternately(
             partial(play, adversary, adversaries.PURE, TRIALS),
             partial(loops.press_when_ahead_in_python, by_hand, ROUNDS, noise),
         )
         detail = {
             "rounds_per_second": TRIALS * ROUNDS / ours,
             "rounds_per_second_by_hand": by_hand * ROUNDS / theirs,
-        }
+        } | scaled(spread, TRIALS / by_hand)
         figure = ratio * TRIALS / by_hand
         yield Line(f"program, {name}", figure, "x a Python loop by hand", 20.0, detail=detail)
     yield Line("compilation of a program", statistics.median(seconds), "s", at_least=False)

@@ -50,19 +50,31 @@ def seconds(work: Callable[[], Any], clock: Clock = time.process_time) -> float:
     return clock() - start
 
 
+REPEATS = 5
+"""Pairs of runs that a ratio and its spread are of, where they are not quick."""
+Spread = dict[str, list[float]]
+
+
 def alternately(
     first: Callable[[], Any],
     second: Callable[[], Any],
     repeats: int = 7,
     clock: Clock = time.process_time,
-) -> tuple[float, float, float]:
-    """Time two programs A B A B ...; return the median of B/A, and the median of each.
+) -> tuple[float, float, float, Spread]:
+    """Time two programs A B A B ...; return the median of B/A, that of each, and the spread.
 
-    Processor time by default: it leaves out what other processes take.
+    The spread is the least and the largest B/A. Processor time by default: it leaves out what other
+    processes take.
     """
     pairs = [(seconds(first, clock), seconds(second, clock)) for _ in range(repeats)]
-    ratio = statistics.median(b / a for a, b in pairs)
-    return ratio, statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+    ratios = sorted(b / a for a, b in pairs)
+    middle = [statistics.median(each) for each in zip(*pairs)]
+    return statistics.median(ratios), middle[0], middle[1], {"spread": [ratios[0], ratios[-1]]}
+
+
+def scaled(spread: Spread, factor: float) -> Spread:
+    """The spread of a figure that is a ratio times a factor."""
+    return {name: [factor * end for end in ends] for name, ends in spread.items()}
 
 
 def peak_megabytes() -> float:
@@ -92,16 +104,23 @@ def command_seconds(words: list[str]) -> float:
     return program_seconds(program, statuses=(0, 1))
 
 
-def program_seconds(program: str, statuses: tuple[int, ...] = (0,)) -> float:
+def program_seconds(
+    program: str, statuses: tuple[int, ...] = (0,), source: Path | None = None
+) -> float:
     """Processor time of a Python program in a new process, from start to exit, workers included.
 
-    With cached bytecode, in an empty folder: a command may write files, and resume from them.
+    With cached bytecode, alone in a folder: a command may write files, and resume from them.
+    ``source`` is a checkout of this project whose code is to be run instead of the installed one.
     Raises RuntimeError where it ends with another exit status.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    if source is not None:
+        kept |= {"PYTHONPATH": str(source), "DPCOMPOSE_CACHE": str(source / "build" / "kernels")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    words = [sys.executable, "-c", program]
     with tempfile.TemporaryDirectory() as empty:
+        file = Path(empty) / "program.py"  # as a user's: what stands in no file is not compiled
+        file.write_text(program, encoding="utf-8")
+        words = [sys.executable, file.name]
         run = subprocess.run(words, capture_output=True, text=True, env=kept, cwd=empty)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if run.returncode not in statuses:

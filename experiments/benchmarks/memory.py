@@ -21,7 +21,7 @@ import numpy as np
 
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.loops import EPSILON
-from experiments.benchmarks.measure import Line, alternately, fresh, peak_megabytes
+from experiments.benchmarks.measure import REPEATS, Line, alternately, fresh, peak_megabytes
 from simulator import PureDP, simulate
 from simulator.adversaries.registry import make
 from simulator.engine.outcomes.bins import LossBins
@@ -167,10 +167,10 @@ def as_a_summary(trials: int) -> list[float]:
 def beside_numpy() -> Iterator[Line]:
     """Ten million trials of ten rounds as a summary, and in one loop over arrays of numpy."""
     as_a_summary(1000)  # compiles
-    ratio, loop, summary = alternately(
-        partial(in_numpy, FEW_TRIALS), partial(as_a_summary, FEW_TRIALS), repeats=3
+    ratio, loop, summary, spread = alternately(
+        partial(in_numpy, FEW_TRIALS), partial(as_a_summary, FEW_TRIALS), repeats=REPEATS
     )
-    detail = {"seconds_of_the_loop": loop, "seconds_of_the_summary": summary}
+    detail = {"seconds_of_the_loop": loop, "seconds_of_the_summary": summary} | spread
     yield Line(
         "ten million trials of ten rounds, as a summary", ratio, "x a loop in numpy", 1.0,
         at_least=False, detail=detail,

@@ -15,7 +15,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from experiments.benchmarks.measure import Line, alternately, program_seconds, seconds
+from experiments.benchmarks.measure import (
+    REPEATS,
+    Line,
+    Spread,
+    alternately,
+    program_seconds,
+    seconds,
+)
 from simulator.theory import PLD, Bracket, events
 from simulator.theory.pld.distribution import largest_epsilon
 
@@ -113,14 +120,17 @@ def _beside(name: str, parts: tuple[Part, ...], wanted: float) -> Line:
     ours = partial(_epsilon, parts, max(error, LEAST))
     mine = seconds(ours)
     ratio = theirs / mine
+    spread: Spread = {}
     if theirs + mine < LONG:
-        ratio, mine, theirs = alternately(ours, partial(peer_epsilon, parts), repeats=3)
+        ratio, mine, theirs, spread = alternately(
+            ours, partial(peer_epsilon, parts), repeats=REPEATS
+        )
     detail = {
         "seconds": mine,
         "peer_seconds": theirs,
         "peer_relative_error": error,
         "relative_width": ours().width / truth.upper,
-    }
+    } | spread
     return Line(name, ratio, "x dp_accounting", wanted, detail=detail)
 
 
@@ -148,13 +158,13 @@ def cold_starts() -> Iterator[Line]:
         f" value_discretization_interval={GRID})\n"
         "print(one.self_compose(1000).get_epsilon_for_delta(1e-6))"
     )
-    ratio, mine, peers = alternately(
+    ratio, mine, peers, spread = alternately(
         partial(program_seconds, ours),
         partial(program_seconds, theirs),
         repeats=COLD_STARTS,
         clock=_children,
     )
-    yield Line(name, ratio, unit, 2.0, detail={"seconds": mine, "peer_seconds": peers})
+    yield Line(name, ratio, unit, 2.0, detail={"seconds": mine, "peer_seconds": peers} | spread)
 
 
 def _children() -> float:

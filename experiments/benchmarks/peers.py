@@ -11,7 +11,7 @@ from typing import Any
 
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.engine import ROUNDS, TRIALS, play
-from experiments.benchmarks.measure import Line, alternately
+from experiments.benchmarks.measure import REPEATS, Line, alternately, scaled
 from simulator.theory import PLD, LaplaceLaw
 
 PEERS = {
@@ -42,14 +42,14 @@ def opendp() -> Iterator[Line]:
     trials = 20
     rule, family = adversaries.laplace()
     play(rule, family, TRIALS)
-    ratio, ours, theirs = alternately(
-        partial(play, rule, family, TRIALS), partial(_opendp_trials, trials), repeats=5
+    ratio, ours, theirs, spread = alternately(
+        partial(play, rule, family, TRIALS), partial(_opendp_trials, trials), repeats=REPEATS
     )
     scale = TRIALS / trials
     detail = {
         "rounds_per_second": TRIALS * ROUNDS / ours,
         "opendp_rounds_per_second": trials * ROUNDS / theirs,
-    }
+    } | scaled(spread, scale)
     yield Line(name, ratio * scale, unit, 8_000.0, detail=detail)
 
 
@@ -76,7 +76,7 @@ def dp_accounting() -> Iterator[Line]:
         yield Line(speed, None, "x dp_accounting", 1.0)
         yield Line(distance, None, "of dp_accounting's", 1.0, at_least=False)
         return
-    ratio, ours, theirs = alternately(_own_bracket, _peer_epsilon, repeats=5)
+    ratio, ours, theirs, spread = alternately(_own_bracket, _peer_epsilon, repeats=REPEATS)
     bracket, peer = _own_bracket(), _peer_epsilon()
     furthest = max(abs(bracket.upper - TRUTH), abs(bracket.lower - TRUTH))
     detail = {
@@ -86,7 +86,7 @@ def dp_accounting() -> Iterator[Line]:
         "upper": bracket.upper,
         "dp_accounting": peer,
         "truth": TRUTH,
-    }
+    } | spread
     yield Line(speed, ratio, "x dp_accounting", 1.0, detail=detail)
     yield Line(distance, furthest / abs(peer - TRUTH), "of dp_accounting's", 1.0, at_least=False)
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments.benchmarks import adversaries
-from experiments.benchmarks.measure import Line, alternately
+from experiments.benchmarks.measure import REPEATS, Line, alternately
 from simulator import simulate
 from simulator.studies import Task, collect
 
@@ -44,8 +44,10 @@ def as_a_study(folder: Path) -> None:
 def small_tasks() -> Iterator[Line]:
     """200 generators of 1,000 trials and ten rounds, in both experiments."""
     with tempfile.TemporaryDirectory() as folder:
-        ratio, alone, study = alternately(by_hand, partial(as_a_study, Path(folder)), repeats=3)
-    detail = {"seconds_by_hand": alone, "seconds_of_the_study": study}
+        ratio, alone, study, spread = alternately(
+            by_hand, partial(as_a_study, Path(folder)), repeats=REPEATS
+        )
+    detail = {"seconds_by_hand": alone, "seconds_of_the_study": study} | spread
     yield Line(
         "study of 200 small tasks", ratio, "x playing them by hand", 1.05, at_least=False,
         detail=detail,

@@ -6,7 +6,6 @@ error of ``make status``.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 
@@ -31,7 +30,7 @@ class Listed:
     quiet : whether nothing else may run beside it.
     strict : whether continuous integration fails where it is stale.
     ignores : parts of the project that it reads and does not depend on.
-    options : further arguments, of this machine alone.
+    libraries : whether it tries libraries that need environments of their own.
     """
 
     name: str
@@ -44,7 +43,7 @@ class Listed:
     quiet: bool = False
     strict: bool = False
     ignores: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    libraries: bool = False
 
     def written(self) -> list[str]:
         """The files that are there, by their names within the project."""
@@ -58,15 +57,6 @@ def _report(name: str, module: str = "", files: tuple[str, ...] = (), **more: ob
     short = name.replace("-", "_")
     files = files or (f"{short}.md", f"{short}.json")
     return Listed(name, files, (module or f"experiments.{short}",), **more)  # type: ignore[arg-type]
-
-
-def _elsewhere() -> tuple[str, ...]:
-    """The options that name the Pythons of libraries with environments of their own."""
-    places = {"smartnoise-sql": "conform-smartnoise"}
-    if shutil.which("python3.13"):
-        places |= {"opake": "conform-opake", "tmlt-core": "conform-tmlt"}
-    pairs = ((name, f"build/{folder}/bin/python") for name, folder in places.items())
-    return tuple(word for name, python in pairs for word in ("--python", f"{name}={python}"))
 
 
 def figures() -> list[str]:
@@ -104,10 +94,10 @@ def listed() -> dict[str, Listed]:
         _report("pipelines", environment="pipelines"),
         Listed("conformance", ("conformance.md", "conformance.json"),
                ("experiments.conformance",), after=("truths",), environment="conform",
-               options=_elsewhere(), jobs=2),
+               libraries=True, jobs=2),
         Listed("accountants", ("accountants.md", "accountants.json"),
                ("experiments.accountants",), after=("truths",), environment="conform",
-               options=_elsewhere()),
+               libraries=True),
         _report("coverage", jobs=2),
         _report("suite", jobs=2),
         _report("faults", jobs=2),

@@ -113,31 +113,45 @@ def contents(names: Iterable[str]) -> dict[str, bytes]:
     return {name: (digests.ROOT / name).read_bytes() for name in names}
 
 
-def python_of(result: Listed) -> str:
-    """The Python of a result's environment, which is made where it is missing."""
-    if not result.environment:
-        return sys.executable
-    python = digests.ROOT / "build" / result.environment / "bin" / "python"
-    needed = [f"build/{result.environment}/.ready"]
-    needed += [
-        f"{Path(word.partition('=')[2]).parents[1]}/.ready"
-        for word in result.options
-        if word.endswith("/bin/python")
-    ]
-    missing = [name for name in needed if not (digests.ROOT / name).exists()]
+def elsewhere() -> dict[str, str]:
+    """The environments of libraries that cannot share one; two of them need Python 3.13."""
+    found = {"smartnoise-sql": "conform-smartnoise"}
+    try:
+        printed(["python3.13", "-c", ""], 60.0)
+    except OSError:
+        return found
+    return found | {"opake": "conform-opake", "tmlt-core": "conform-tmlt"}
+
+
+def python_of(result: Listed) -> tuple[str, list[str]]:
+    """The Python of a result's environment, and further arguments that name those of libraries.
+
+    An environment is made where it is missing. Raises InvalidInput where that fails.
+    """
+    names = elsewhere() if result.libraries else {}
+    folders = [f"build/{name}" for name in (result.environment, *names.values()) if name]
+    missing = [name for name in folders if not (digests.ROOT / name / ".ready").exists()]
     if missing:
-        say(f"installing  {', '.join(str(Path(name).parent) for name in missing)}")
+        say(f"installing  {', '.join(missing)}")
+        targets = [f"{name}/.ready" for name in missing]
         ended = subprocess.run(
-            ["make", "--silent", *missing], cwd=digests.ROOT, capture_output=True
+            ["make", "--silent", *targets], cwd=digests.ROOT, capture_output=True, text=True
         )
         if ended.returncode:
-            raise InvalidInput(f"{result.name} was not made: its environment cannot be installed")
-    return str(python)
+            last = ended.stderr.strip().splitlines()[-1:] or [f"exit {ended.returncode}"]
+            raise InvalidInput(f"{result.name} was not made: no {', '.join(missing)}: {last[0]}")
+    options = [
+        word for name, folder in names.items()
+        for word in ("--python", f"{name}=build/{folder}/bin/python")
+    ]  # fmt: skip
+    if not result.environment:
+        return sys.executable, options
+    return str(digests.ROOT / "build" / result.environment / "bin" / "python"), options
 
 
 def start(result: Listed, *, alone: bool = False) -> Making:
     """Begin to make a result; what one alone prints is printed."""
-    python = python_of(result)
+    python, options = python_of(result)
     folder = digests.ROOT / LOGS
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{result.name}.read"
@@ -156,7 +170,7 @@ def start(result: Listed, *, alone: bool = False) -> Making:
     said.unlink(missing_ok=True)
     with nullcontext(None) if alone else said.open("wb") as output:
         process = begin(
-            python, ("-m", *result.command, *result.options), cwd=digests.ROOT, env=environment,
+            python, ("-m", *result.command, *options), cwd=digests.ROOT, env=environment,
             stdin=subprocess.DEVNULL, stdout=output, stderr=output,
         )  # fmt: skip
     return Making(result, process, made, before, log)

@@ -1,13 +1,25 @@
 """The verdicts and the report of benchmarks; no test asserts a time."""
 
+import contextlib
+import io
 import itertools
 import json
 import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from experiments.benchmarks import accuracy, adversaries, engine, loops, memory, peers
+from experiments.benchmarks import (
+    accuracy,
+    adversaries,
+    against,
+    engine,
+    loops,
+    memory,
+    peers,
+    whole,
+)  # fmt: skip
 from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately, fresh
 from simulator.adversaries.program.rules import ProgramRule
@@ -36,11 +48,11 @@ def test_some_benchmarks_are_measured_alone_and_nothing_is_written(monkeypatch, 
     monkeypatch.setattr("experiments.benchmarks.__main__.write_json", None)  # would raise
     for name in ("memory", "of_many_trials"):
         assert main(["--only", name]) == 0
-        assert capsys.readouterr().out.splitlines()[1:] == [shown(next(of_many_trials()))]
+        assert capsys.readouterr().out.splitlines() == [shown(next(of_many_trials()))]
     assert main(["--only", "nothing"]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert "no benchmark 'nothing', but engine, calls, memory" in err
+    assert "no benchmark 'nothing', but whole, engine, calls, memory" in err
     assert chosen(None) == [each for module in MODULES for each in module.BENCHMARKS]
 
 
@@ -59,6 +71,10 @@ def test_a_part_that_is_measured_again_replaces_its_own_lines(monkeypatch, tmp_p
     monkeypatch.setattr(memory, "BENCHMARKS", (first,))
     monkeypatch.setattr(accuracy, "BENCHMARKS", (second,))
     monkeypatch.setattr("experiments.benchmarks.__main__.TABLE", table)
+    monkeypatch.setattr(
+        "experiments.benchmarks.__main__.apart",
+        lambda benchmark: main(["--only", benchmark.__name__, "--write"]),
+    )
     table.write_text('{"benchmarks": [{"name": "of an earlier version"}]}')
     assert main(["--only", "second", "--write"]) == 0
     assert main([]) == 0
@@ -85,7 +101,7 @@ def test_programs_are_timed_in_turn():
 
     timed = alternately(lambda: calls.append("a"), lambda: calls.append("b"), 3, clock)
     assert calls == list("ababab")
-    assert timed == (3.0, 1.0, 3.0)
+    assert timed == (3.0, 1.0, 3.0, {"spread": [2.0, 10.0]})
 
 
 def test_the_first_order_error_finds_a_shifted_epsilon():
@@ -112,6 +128,40 @@ def test_committed_benchmarks_are_strict_json():
     stored = json.loads((RESULTS / "benchmarks.json").read_text())
     assert {"name", "figure", "unit", "target", "met"} <= set(stored["benchmarks"][0])
     assert stored["provenance"]["machine"]
+
+
+def test_a_change_that_takes_half_as_long_again_is_slower(monkeypatch, capsys, tmp_path):
+    took = {"same": [1.05] * 6, "slower": [1.5] * 6, "noisy": [1.4, 1.4, 1.4, 0.9, 1.4, 1.4]}
+    now = 0.0
+
+    def timed(program, statuses, source):
+        nonlocal now
+        now += took[program].pop() if source == tmp_path else 1.0
+
+    monkeypatch.setattr(against, "program_seconds", timed)
+    monkeypatch.setattr(against, "children", lambda: now)
+    programs = {name: name for name in took}
+    assert against.slower(programs, tmp_path, tmp_path / "before") == ["slower"]
+    assert not any(took.values())
+    assert capsys.readouterr().out.count("SLOWER") == 1
+
+
+def test_a_revision_that_is_not_there_is_one_line(capsys):
+    assert against.main(["no-such-revision"]) == 2
+    assert capsys.readouterr().err.startswith("error: no sources of no-such-revision: ")
+
+
+def test_both_programs_of_a_whole_game_have_the_same_tail():
+    """The same seed gives other draws; 99.9% intervals of both tails must meet."""
+    tails = []
+    for program in (whole.GAME.format(trials=2_000),
+                    whole.BY_HAND.format(decorator="", trials=2_000)):  # fmt: skip
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(program, {"__name__": "program"})
+        tails.append(float(printed.getvalue().split()[0]))
+    lower, upper = (binomtest(round(tail * 2_000), 2_000).proportion_ci(0.999) for tail in tails)
+    assert max(lower.low, upper.low) <= min(lower.high, upper.high)
 
 
 LOOPS = {
