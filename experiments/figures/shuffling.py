@@ -38,7 +38,7 @@ SPECIFICATION: dict[str, Any] = {
     "delta": 1e-6,
     "largest": 10**6,
     "per_decade": 5,
-    "from": 10,
+    "blankets_at": [[10, 250], 4],
     "rounds": 50,
     "reports": 1000,
     "points": 17,
@@ -66,7 +66,8 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     tasks.append(Task(None, family, rounds, composed))
     study = Study.of([*collect(tasks, jobs=1), *_plays(specification, family)])
     fewer = [ClonePair(epsilon, n, math.exp(-epsilon)).epsilon_bracket(delta) for n in reports]
-    some = [n for n in reports if n >= specification["from"]][::-2][::-1]
+    few, every = specification["blankets_at"]  # a line in logarithms beyond a few reports
+    some = [n for n in reports if few[0] <= n <= few[1] or n in reports[::-every]]
     blanket = [ShuffledBlanket(LaplaceLaw(epsilon), n).epsilon_bracket(delta) for n in some]
     pairs = {
         "fewer": ClonePair(epsilon, family.reports, math.exp(-epsilon)),
@@ -81,9 +82,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             "upper": [one.upper for one in blanket],
             "lower": [one.lower for one in blanket],
         },
-        "composed": {
-            name: [pair.delta(e) for e in grid] for name, pair in composed_pairs.items()
-        },
+        "composed": {name: [pair.delta(e) for e in grid] for name, pair in composed_pairs.items()},
     }
 
 

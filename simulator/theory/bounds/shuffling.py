@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from simulator.foundations.validation import nonnegative, open_probability
-
 from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
