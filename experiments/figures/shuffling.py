@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ SPECIFICATION: dict[str, Any] = {
     "widest": 1.6,
     "seed": 46,
     "responses": {"trials": 5000, "at": [0.2, 0.45, 0.7, 0.95, 1.2, 1.45]},
-    "noise": {"trials": 1000, "at": [0.1, 0.25, 0.4]},
+    "noise": {"trials": 500, "at": [0.1, 0.25, 0.4]},
 }
 
 CLOSED, SUMMED, RESPONSE = "clones-closed-form", "clones-numerical", "shuffled-randomized-response"
@@ -69,7 +69,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     few, every = specification["blankets_at"]  # a line in logarithms beyond a few reports
     some = [n for n in reports if few[0] <= n <= few[1] or n in reports[::-every]]
     blanket = [ShuffledBlanket(LaplaceLaw(epsilon), n).epsilon_bracket(delta) for n in some]
-    pairs = {
+    pairs: dict[str, ClonePair | ShuffledBlanket] = {
         "fewer": ClonePair(epsilon, family.reports, math.exp(-epsilon)),
         "blanket": ShuffledBlanket(LaplaceLaw(epsilon), family.reports),
     }
@@ -162,7 +162,7 @@ class ShuffledNoise(Mechanism):
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> np.ndarray:
         """The reports, shape (reports,)."""
-        records = np.repeat(*zip(*database.records()))
+        records = np.fromiter(database, dtype=float, count=self.reports)
         return noise.permutation(records + noise.laplace(0.0, 1.0 / self.epsilon, records.size))
 
     def log_likelihood_ratio(
@@ -220,7 +220,7 @@ def _draw_many(axes: Axes, data: Mapping[str, Any]) -> None:
 BLANKET: dict[str, Any] = {"color": "0.45", "linewidth": 1.0, "label": "blanket of Laplace noise"}
 
 
-def _draw_bounds(axes: Axes, at: list[float], ends: tuple[Any, ...], logarithmic: bool) -> None:
+def _draw_bounds(axes: Axes, at: Sequence[float], ends: tuple[Any, ...], logarithmic: bool) -> None:
     fewer, clones, response = ends
     axes.plot(at, fewer, color="0.5", linewidth=0.8, linestyle=(0, (4, 2)),
               label=r"clones of 2021, share $e^{-\varepsilon_0}$")  # fmt: skip
