@@ -28,6 +28,7 @@ from .bounds.registry import (
     bounds_for as bounds_for,
     tail_bounds as tail_bounds,
 )
+from .bounds.shuffling import ShuffledRounds as ShuffledRounds
 from .bracket import Bracket as Bracket
 from .brackets import Brackets as Brackets
 from .filters.advanced import (
@@ -168,6 +169,7 @@ __all__ = [
     "SampledWithoutReplacementLaw",
     "ShuffledBlanket",
     "ShuffledDP",
+    "ShuffledRounds",
     "SubsampledDP",
     "SubsampledGaussianDP",
     "SumFilter",

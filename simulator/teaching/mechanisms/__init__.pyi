@@ -18,6 +18,7 @@ from .published import (
     NameAndShame as NameAndShame,
 )
 from .sample_and_aggregate import SampleAndAggregate as SampleAndAggregate
+from .shuffled_response import ShuffledResponse as ShuffledResponse
 from .sparse_vector import SparseVector as SparseVector
 from .two_party import TwoPartyCount as TwoPartyCount
 
@@ -32,6 +33,7 @@ __all__ = [
     "NegativeBinomialRuns",
     "PoissonRuns",
     "SampleAndAggregate",
+    "ShuffledResponse",
     "SmoothSensitivityMedian",
     "SparseVector",
     "TwoPartyCount",

@@ -6,15 +6,20 @@ Why the clones dominate, and where the ends differ: simulator/theory/lemmas/shuf
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from simulator.foundations.validation import nonnegative, open_probability
 from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.shuffled import ShuffledDP
 from simulator.theory.laws import clones, shuffled_responses
+from simulator.theory.laws.clones import ClonePair
 from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.shuffled_blanket import ShuffledBlanket
 from simulator.theory.laws.shuffled_responses import response_delta, response_epsilon
 from simulator.theory.laws.ternary_responses import LARGEST_LOCAL, TernaryResponses
 from simulator.theory.outward import UNIT
@@ -40,6 +45,44 @@ def _why_not_shuffles(core: Composition, most: int) -> str | None:
     if any(not _SMALLEST <= shuffle.epsilon <= clones.LARGEST_LOCAL for shuffle, _ in shuffles):
         return f"every epsilon must be 0, or in [{_SMALLEST:g}, {clones.LARGEST_LOCAL:g}]"
     return None if core.rounds == 1 else needs_reach(core)
+
+
+@dataclass(frozen=True)
+class ShuffledRounds:
+    """Shuffled rounds of an adaptive adversary: pairs that dominate one each, and how many.
+
+    Raises NotApplicable where a pair has no law to compose, or their laws are too wide.
+
+    >>> from simulator.theory import LaplaceLaw, ShuffledBlanket, ShuffledRounds
+    >>> noise = ShuffledBlanket(LaplaceLaw(1.0), 100)
+    >>> round(ShuffledRounds(((noise, 20),)).epsilon(1e-6), 2)
+    6.08
+    """
+
+    rounds: tuple[tuple[ClonePair | ShuffledBlanket, int], ...]
+
+    @cached_property
+    def _composed(self) -> tuple[PLD, float]:
+        """The dominating laws composed, and a bound on the total error of their log masses.
+
+        A loss is off by twice that, so the curve lies below exp(wrong) times the curve of the laws
+        moved by 2 wrong.
+        """
+        found = [(*pair.dominating, times) for pair, times in self.rounds]
+        wrong = math.fsum(error * times for _, error, times in found)
+        return compose_laws([(law, times) for law, _, times in found], _TOLERANCE), wrong
+
+    def delta(self, epsilon: float) -> float:
+        """Upper end of the curve at epsilon >= 0."""
+        composed, wrong = self._composed
+        moved = composed.delta(max(0.0, nonnegative("epsilon", epsilon) - 2.0 * wrong)).upper
+        return min(1.0, moved * math.exp(wrong))
+
+    def epsilon(self, delta: float) -> float:
+        """Upper end of the least epsilon whose delta is at most 0 < delta < 1, or infinite."""
+        composed, wrong = self._composed
+        moved = max(open_probability("delta", delta) * math.exp(-wrong), SMALLEST_DELTA)
+        return composed.epsilon(moved).upper + 2.0 * wrong if moved < delta else math.inf
 
 
 class ClonesClosedForm(Bound):
@@ -86,9 +129,7 @@ class ClonesNumerical(Bound):
         if core.rounds == 1:
             upper = rounds[0][0].pair.delta(epsilon)
         else:
-            composed, wrong = _dominating(rounds)
-            moved = composed.delta(max(0.0, epsilon - 2.0 * wrong)).upper
-            upper = min(1.0, moved * math.exp(wrong))
+            upper = _dominating(rounds).delta(epsilon)
         return Bracket(0.0, upper)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
@@ -98,11 +139,8 @@ class ClonesNumerical(Bound):
         if core.rounds == 1:
             upper = rounds[0][0].pair.epsilon_bracket(delta).upper
         else:
-            composed, wrong = _dominating(rounds)
-            moved = max(delta * math.exp(-wrong), SMALLEST_DELTA)
-            upper = composed.epsilon(moved).upper + 2.0 * wrong if moved < delta else largest
-        upper = min(upper, largest)
-        return Bracket(0.0, upper)
+            upper = _dominating(rounds).epsilon(delta)
+        return Bracket(0.0, min(upper, largest))
 
 
 class ShuffledResponses(Bound):
@@ -161,19 +199,12 @@ def _ternary(shuffle: ShuffledDP) -> TernaryResponses | None:
     return TernaryResponses(shuffle.epsilon, shuffle.reports)
 
 
-def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
-    """The dominating laws composed, and a bound ``wrong`` on the total error of their log masses.
-
-    A loss is off by twice that, so the curve lies below exp(wrong) times the curve of the laws
-    moved by 2 wrong.
-    """
-    found = [(*shuffle.pair.dominating, times) for shuffle, times in rounds]
-    wrong = math.fsum(error * times for _, error, times in found)
-    return compose_laws([(law, times) for law, _, times in found], _TOLERANCE), wrong
+def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> ShuffledRounds:
+    return ShuffledRounds(tuple((shuffle.pair, times) for shuffle, times in rounds))
 
 
 def _revealed(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
-    """The laws of shuffled responses where all other records are 0; see :func:`_dominating`.
+    """The laws of shuffled responses where all other records are 0, and the error of log masses.
 
     Merging counts is post-processing, so it cannot reveal more.
     """

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.roots import crossing
 from simulator.foundations.validation import nonnegative
 from simulator.theory.bracket import Bracket
+from simulator.theory.laws.above_curve import law_above
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.lattice_sums import LatticeTerms
@@ -45,6 +46,8 @@ _REVEALED = 1e-16  # losses beyond this tail are counted as revealed
 _WRONG = 2.0**13 * UNIT  # relative error of a mass, of one that is split between near losses too
 _POINTS = 1 << 22  # of a lattice; a lower end that needs more is not computed
 _FAINT = 1e-3  # of a lower end, what the spread of the terms may cost
+_KNOTS, _EVEN, _GROWTH = 8, 80, 1.1  # of a curve: in a deviation, even ones, ratio beyond
+_NOTHING, _FLAT = 1e-40, 0.99  # a curve is not followed where it is so low, or falls no more
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,24 @@ class ShuffledBlanket:
             low *= 1.0 - _SEARCHED
         return Bracket(low if low > _LEAST else 0.0, high)
 
+    @cached_property
+    def dominating(self) -> tuple[FiniteLaw, float]:
+        """A law that dominates both directions, and the relative error of its masses.
+
+        The bound of each direction is the curve of a pair: of what is seen where it is revealed
+        who is not drawn from the blanket. So the bound holds for rounds composed, and so does the
+        chord between two of its points.
+        """
+        top = min(_LARGEST, max(law.support[1] for law in self._directions))
+        deviation = max(_deviation(law, self.reports) for law in self._directions)
+        step = min(top, deviation * _EVEN / _KNOTS) / _EVEN
+        knots = [step * i for i in range(_EVEN)] + [min(top, step * _EVEN)]
+        heights = [self.delta(knot) for knot in knots]
+        while knots[-1] < top and heights[-1] > _NOTHING and heights[-1] < _FLAT * heights[-2]:
+            knots.append(min(top, knots[-1] * _GROWTH))
+            heights.append(self.delta(knots[-1]))
+        return law_above(knots, heights)
+
     def _above(self, law: PrivacyLossLaw, epsilon: float) -> float:
         if law.support[1] <= 0.0:  # no finite loss counts
             return min(1.0, law.infinite_mass * (1.0 + 1e-9))
@@ -178,9 +199,8 @@ def _near(
 
     if excess(0.0) <= 0.0:
         return 0.0
-    losses, masses, _ = _dominating(law, reports)
-    variance = float(masses @ np.expm1(np.abs(losses)) ** 2)
-    low, high = 0.0, math.sqrt(2.0 * variance * max(1.0, -log_delta) / reports)
+    low = 0.0
+    high = _deviation(law, reports) * math.sqrt(2.0 * max(1.0, -log_delta))
     top = min(_LARGEST, law.support[1])
     while high < top and excess(high) > 0.0:
         low, high = high, 1.5 * high
@@ -189,6 +209,12 @@ def _near(
             return top
         high = top
     return crossing(excess, low, high, xtol=_LEAST, rtol=_SEARCHED / 4.0)
+
+
+def _deviation(law: PrivacyLossLaw, reports: int) -> float:
+    """About the deviation of the loss of many reports."""
+    losses, masses, _ = _dominating(law, reports)
+    return math.sqrt(float(masses @ np.expm1(np.abs(losses)) ** 2) / reports)
 
 
 def _rounding(values: Floats, t: float, reports: int) -> float:
