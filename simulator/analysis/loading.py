@@ -17,6 +17,7 @@ from simulator.engine.sampling import Sampling, parse_sampling
 from simulator.engine.specification import MADE_OF, Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import folder_path
+from simulator.identity.fingerprint import FORMAT
 from simulator.runner.gathering import Gathered
 from simulator.runner.measured import Measured
 from simulator.runner.play import from_record
@@ -58,7 +59,8 @@ def load_measured(
 
     A folder has names and texts, and what has a text is made from it. An adversary of the library
     is found by its name, and used if its code has not changed. Without ``adversary`` any other has
-    a stand-in: all estimates are the same, and ``replay`` is refused.
+    a stand-in: all estimates are the same, and ``replay`` is refused. So has each in a folder of a
+    version that took code apart otherwise.
 
     Of a run that was interrupted, or of a part that begins with block 0, the result is that of the
     longest run of whole blocks, from the first on, that every stored experiment has; a line on
@@ -129,7 +131,8 @@ def specified(store: RunStore, given: Mapping[str, Any]) -> Specification:
     stand_in = UnknownAdversary(texts["adversary"])
     played = given.get("adversary") or _of_library(texts["adversary"], family, numbers["rounds"])
     s = Specification(played or stand_in, **parts, **numbers)
-    if "adversary" not in given and dict(s.code.parts)["adversary"] != code.get("adversary"):
+    changed = dict(s.code.parts)["adversary"] != code.get("adversary")
+    if "adversary" not in given and (changed or content.get("fingerprint_format") != FORMAT):
         s = replace(s, adversary=stand_in)
     if s.adversary is stand_in and s.sampling is not None:
         raise InvalidInput(
@@ -174,9 +177,11 @@ def _require_same(
     """Raise InvalidInput where the specification is not the stored one, except for a stand-in."""
     there, here = dict(content), s.identity()
     if unknown:
+        comparable = there.get("fingerprint_format") == FORMAT
         for each in (there, here):
-            each["code"] = {k: v for k, v in each["code"].items() if k != "adversary"}
-            each["not_covered"] = []
+            code = each["code"] if comparable else {}
+            each["code"] = {k: v for k, v in code.items() if k != "adversary"}
+            each |= {"not_covered": [], "fingerprint_format": FORMAT}
     if differing := differences_between(there, here, "there", "here"):
         raise InvalidInput(
             f"{folder} was played with something else ({differing}): pass what was played, as "

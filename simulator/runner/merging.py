@@ -26,7 +26,7 @@ from simulator.runner.store.assembly import assemble, require_new
 from simulator.runner.store.cover import Cover
 from simulator.runner.store.log import Block
 from simulator.runner.store.manifest import Manifest, differences_between, read_manifest
-from simulator.runner.store.provenance import DRAWS_DEPEND_ON
+from simulator.runner.store.provenance import differing_versions
 
 _VIEWS = ("trials", "coins", "answers")
 """The arrays of the views of a block."""
@@ -123,15 +123,9 @@ def common(paths: Sequence[Path], manifests: Sequence[Manifest]) -> Manifest:
 
 def require_versions(sessions: Sequence[Mapping[str, Any]], mixed: bool) -> list[str]:
     """Lines on how the sessions differ; raises InvalidInput if draws depend on a difference."""
-    versions = [session.get("versions", {}) for session in sessions]
-    several = [
-        f"{package} {' and '.join(found)}"
-        for package in DRAWS_DEPEND_ON
-        if len(found := sorted({str(each.get(package)) for each in versions})) > 1
-    ]
     lines = []
-    if several:
-        line = f"the folders were made by different versions: {', '.join(several)}"
+    if several := differing_versions(sessions):
+        line = f"the folders were made by different versions: {several}"
         if not mixed:
             raise InvalidInput(
                 f"{line}; draws depend on them: play the parts with one version, or allow mixed "

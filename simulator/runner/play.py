@@ -36,7 +36,7 @@ from simulator.runner.progress import Progress
 from simulator.runner.prompt_exit import under_way
 from simulator.runner.store import RunStore
 from simulator.runner.store.log import Block
-from simulator.runner.store.provenance import HASH_SEED
+from simulator.runner.store.provenance import HASH_SEED, differing_versions
 
 COMPILED_RATE, INTERPRETED_RATE = 1e8, 4e5
 """Approximate rounds per second and worker, compiled and in Python."""
@@ -87,6 +87,8 @@ def run(
                     "trust=True, or name another folder"
                 )
         missing = gathered.missing()
+        if store is not None and missing and (line := mixed(store)):
+            bar.notice(line)
         with resumable(store, missing, s.block_size):
             compile_seconds = compiled(s, bar) if missing else 0.0
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
@@ -140,6 +142,13 @@ def fitted(
         fitting = trials_that_fit(s, experiments, seconds, several)
     trials = min(s.trials, max(goal, found + fitting))
     return replace(s, trials=trials)
+
+
+def mixed(store: RunStore) -> str:
+    """A line if the folder is played by several versions of what draws depend on, else ""."""
+    if store.count() and (several := differing_versions(store.sessions())):
+        return f"{store.folder} is played by different versions, on which draws depend: {several}"
+    return ""
 
 
 def lengthy(specification: Specification, jobs: int | None, rounds: int) -> str:

@@ -236,6 +236,18 @@ def test_a_torn_log_keeps_every_whole_block_and_says_so(tmp_path, monkeypatch, c
     assert "\n" not in told
 
 
+def test_a_run_that_another_version_goes_on_with_says_so(tmp_path, capsys):
+    play(PRESS, out=tmp_path)
+    manifest = tmp_path / "specification.json"
+    manifest.write_text(manifest.read_text().replace(f'"{np.__version__}"', '"1.0"'))
+    whole = play(PRESS, trials=58)
+    assert_same(whole, play(PRESS, trials=58, out=tmp_path))
+    line = f"{tmp_path} is played by different versions, on which draws depend: numpy 1.0 and "
+    assert line in capsys.readouterr().err
+    play(PRESS, trials=58, out=tmp_path)
+    assert capsys.readouterr().err == ""  # nothing was played
+
+
 @pytest.mark.parametrize("other", [{"seed": 6}, {"rounds": 21}, {"adversary": TOSS}])
 def test_a_folder_of_another_specification_is_refused_and_left_alone(other, tmp_path):
     play(PRESS, out=tmp_path)

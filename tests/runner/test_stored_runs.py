@@ -14,6 +14,7 @@ import simulator.runner.worker
 from simulator import Laplace, PureDP, counting_query, simulate
 from simulator.adversaries import Rule, make
 from simulator.analysis import Tilted
+from simulator.analysis.loading import UnknownAdversary
 from simulator.analysis.result import Result
 from simulator.engine.block import engine_for
 from simulator.engine.outcomes.stored import stored_outcome
@@ -234,10 +235,14 @@ def test_decorated_and_nested_adversaries_pickle():
     assert pickle.loads(pickle.dumps(PRESS)).name == PRESS.name
 
 
-def test_a_run_whose_digests_are_of_another_format_is_refused_in_one_line(tmp_path, monkeypatch):
+def test_a_run_whose_digests_are_of_another_format_is_read_and_not_resumed(tmp_path, monkeypatch):
     with monkeypatch.context() as before:
         before.setattr(simulator.engine.specification, "FORMAT", 1)
-        play(out=tmp_path)
-    for again in (partial(play, out=tmp_path), partial(Result.load, tmp_path)):
+        played = play(out=tmp_path)
+    read = Result.load(tmp_path)
+    assert isinstance(read.specification.adversary, UnknownAdversary)
+    np.testing.assert_array_equal(read.losses(), played.losses())
+    load_as = partial(Result.load, tmp_path, adversary=press_when_ahead)
+    for again in (partial(play, out=tmp_path), load_as):
         with pytest.raises(InvalidInput, match="by another version of this program"):
             again()

@@ -105,7 +105,7 @@ def interval(accepts: Callable[[float], Any]) -> tuple[float, float] | None:
 
 CHANGING = frozenset({
     "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "STORE_ATTR", "DELETE_ATTR",
-    "STORE_SUBSCR", "DELETE_SUBSCR", "IMPORT_NAME", "LOAD_NAME", "STORE_NAME",
+    "STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR", "IMPORT_NAME", "LOAD_NAME", "STORE_NAME",
 })  # fmt: skip
 """Instructions of Python that may change something outside of a call, or look it up elsewhere."""
 

@@ -36,7 +36,8 @@ class Estimate:
     an end is than if every loss were known, and bets had the same scale and changed at the same
     trials: 0 unless losses were binned.
 
-    ``float(estimate)`` is the value.
+    ``float(estimate)`` is the value. Two estimates are equal where all of their fields are, NaN to
+    NaN too.
 
     >>> from simulator.analysis.estimation import clopper_pearson
     >>> estimate = clopper_pearson(126, 1000)
@@ -77,6 +78,16 @@ class Estimate:
         if not self.widened:
             del named["widened"]
         return {name: _finite_or_none(entry) for name, entry in named.items()}
+
+    def _compared(self) -> tuple[Any, ...]:
+        return tuple(None if each != each else each for each in vars(self).values())
+
+    # dataclasses compare field by field from Python 3.13 on, where no NaN equals itself
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Estimate) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
 
     def __float__(self) -> float:
         """Return the value. Raises Refusal if there is none, with the reason."""

@@ -30,6 +30,8 @@ _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _MOVES = ("STORE_ATTR", "STORE_FAST", "RETURN_VALUE")
 """What follows a load that reads nothing of the value yet."""
 _BETWEEN = ("CACHE", "PUSH_NULL")
+_OLDER = {("LOAD_SMALL_INT", ""): "LOAD_CONST", ("BINARY_OP", "[]"): "BINARY_SUBSCR"}
+"""The names of Python 3.11 to 3.13 for instructions of 3.14."""
 _NOTHING = object()
 
 
@@ -104,7 +106,9 @@ def _loads(code: CodeType) -> dict[int, list[tuple[str, tuple[Any, ...], bool]]]
             if rest[0].opname in _ATTRIBUTES:
                 taken.append(rest[0].argval)
                 rest = rest[1:]
-            elif [each.opname for each in rest[:2]] == ["LOAD_CONST", "BINARY_SUBSCR"]:
+            elif [each.opname for each in rest[:2]] == ["LOAD_CONST", "BINARY_SUBSCR"] and not (
+                _slices(rest[0].argval)  # a constant in Python 3.14 alone
+            ):
                 taken.append((rest[0].argval,))
                 rest = rest[2:]
             else:
@@ -114,6 +118,11 @@ def _loads(code: CodeType) -> dict[int, list[tuple[str, tuple[Any, ...], bool]]]
         length = i > 0 and steps[i - 1].opname == "LOAD_GLOBAL" and steps[i - 1].argval == "len"
         found.setdefault(step.offset, []).append((step.argval, tuple(taken), length))
     return found
+
+
+def _slices(key: Any) -> bool:
+    """Whether what stands in brackets is a slice, or has one."""
+    return any(isinstance(each, slice) for each in (key if isinstance(key, tuple) else (key,)))
 
 
 class _Step(NamedTuple):
@@ -132,7 +141,8 @@ def _steps(code: CodeType) -> Iterator[_Step]:
         if names and len(names) == len(values):
             yield from (_Step(each.offset, *pair) for pair in zip(names, values))
         elif each.opname not in _BETWEEN:
-            yield _Step(each.offset, each.opname, each.argval)
+            name = _OLDER.get((each.opname, each.argrepr)) or _OLDER.get((each.opname, ""))
+            yield _Step(each.offset, name or each.opname, each.argval)
 
 
 def _value(frame: FrameType, name: str, taken: tuple[Any, ...], length: bool) -> tuple[str, Any]:

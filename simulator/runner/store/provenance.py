@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -65,6 +65,16 @@ def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str:
         f"{name} {one.get(name, 'none')} and {other.get(name, 'none')}"
         for name in sorted({*one, *other})
         if one.get(name) != other.get(name)
+    )
+
+
+def differing_versions(sessions: Iterable[Mapping[str, Any]]) -> str:
+    """Return the versions that draws depend on and that sessions differ in, or ""."""
+    versions = [session.get("versions", {}) for session in sessions]
+    return ", ".join(
+        f"{package} {' and '.join(found)}"
+        for package in DRAWS_DEPEND_ON
+        if len(found := sorted({str(each.get(package)) for each in versions})) > 1
     )
 
 

@@ -207,9 +207,13 @@ def test_a_plain_predicate_is_settled_and_a_changing_one_is_not():
 
         return time.time() > record
 
+    def overwrites(record):
+        record[:1] = [0]
+        return True
+
     assert is_settled(counting_query(above))
     assert is_settled(counting_query(lambda record: record in ("a", "b")))
-    for predicate in (counts, draws, later, time.monotonic):
+    for predicate in (counts, draws, later, overwrites, time.monotonic):
         assert not is_settled(counting_query(predicate))
 
 

@@ -96,3 +96,15 @@ def test_nonsense_is_refused_in_one_line(call):
     with pytest.raises(InvalidInput) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_estimates_without_a_value_are_equal_where_all_else_is():
+    one, other = (
+        Estimate.refused("no hit", (0.0, math.inf), confidence) for confidence in (0.95, 0.99)
+    )
+    again = replace(one, value=float("nan"))  # another object than math.nan
+    assert one == again
+    assert hash(one) == hash(again)
+    assert one != other
+    assert one != replace(one, value=0.5)
+    assert one != 0.5
