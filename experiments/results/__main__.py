@@ -93,7 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         if not given.always:
             results = [each for each in results if status(each).state != "of today"]
-        return int(bool(making.make(results, always=given.always, busy=given.busy)))
+        with making.alone():
+            return int(bool(making.make(results, always=given.always, busy=given.busy)))
     except DpcomposeError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

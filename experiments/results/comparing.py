@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,22 @@ def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list
 
 def _within(name: str, one: bytes, other: bytes) -> Iterator[str]:
     short, kind = Path(name).name, Path(name).suffix
-    if kind == ".json":
-        yield from (f"{short}: {key}" for key in _keys(json.loads(one), json.loads(other), "whole"))
-    elif kind == ".csv":
-        rows, others = (list(csv.DictReader(io.StringIO(each.decode()))) for each in (one, other))
-        yield from (f"{short}: {key}" for key in _keys(rows, others, "whole"))
-    elif kind == ".md":
+    if kind == ".md":
         if unstamped(one.decode()) != unstamped(other.decode()):
             yield short
-    else:
+        return
+    try:
+        values = [_READERS[kind](each.decode()) for each in (one, other)]
+    except (KeyError, ValueError):  # a picture, or a torn file
         yield short
+    else:
+        yield from (f"{short}: {key}" for key in _keys(values[0], values[1], "whole"))
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    ".json": json.loads,
+    ".csv": lambda text: list(csv.DictReader(io.StringIO(text))),
+}
 
 
 def _keys(one: Any, other: Any, key: str) -> Iterator[str]:

@@ -10,12 +10,13 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+DIGITS = 12
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def digest(content: bytes) -> str:
-    """The first 12 hexadecimal digits of SHA-256."""
-    return hashlib.sha256(content).hexdigest()[:12]
+    """The first hexadecimal digits of SHA-256."""
+    return hashlib.sha256(content).hexdigest()[:DIGITS]
 
 
 @cache

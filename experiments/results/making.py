@@ -5,6 +5,7 @@ A result is recorded as soon as it is made, so a killed ``make results`` goes on
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,12 @@ class Making:
         digests.of_bytes.cache_clear()
         digests.of_meaning.cache_clear()
         read = read_by(self.log, self.result, files)
+        module = self.result.command[0].replace(".", "/")
+        if not {f"{module}.py", f"{module}/__main__.py"} & set(read):
+            raise InvalidInput(
+                f"{self.result.name} is not recorded: what it has read was not seen; Python must "
+                "not ignore PYTHONPATH"
+            )
         of_files = {name: digests.of_bytes(name) for name in files}
         record = Record(self.result.command, of_files, read, made)
         record.write(self.result.name)
@@ -221,8 +228,7 @@ def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False)
                     continue
                 if spent is not None:
                     running.remove(making)
-                    _finish(making, spent)
-                    failed += bool(making.process.returncode)
+                    failed += not _finish(making, spent)
     finally:
         for making in running:
             with suppress(ProcessLookupError, PermissionError):
@@ -231,8 +237,13 @@ def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False)
     return failed
 
 
-def _finish(making: Making, spent: float) -> None:
-    record = making.record(spent)
+def _finish(making: Making, spent: float) -> bool:
+    """Record what is made and print a line; return whether all is as it should be."""
+    try:
+        record = making.record(spent)
+    except InvalidInput as error:
+        say(f"error: {error}")
+        return False
     found = differences(making.before, contents(record.files))
     if making.before and not found:
         text = "equal to what was there"
@@ -241,6 +252,20 @@ def _finish(making: Making, spent: float) -> None:
     if making.process.returncode:
         text += "; a verdict in it is not as it should be"
     say(f"made        {making.result.name} in {shown(record.made['seconds'])}; {text}")
+    return not making.process.returncode
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let no other process make results meanwhile. Raises InvalidInput where one does."""
+    path = digests.ROOT / LOGS / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidInput("results are being made here already") from None
+        yield
 
 
 def startable(pending: Sequence[Listed], running: Sequence[Making]) -> Iterator[Listed]:

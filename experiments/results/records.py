@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from experiments.results import digests
+from experiments.results.digests import DIGITS
 from experiments.results.listed import Listed, listed
 from simulator.foundations.files import write_text
 
@@ -48,13 +49,13 @@ def path_of(name: str) -> Path:
 
 
 def record_of(name: str) -> Record | None:
-    """The stored record of a result, or None."""
-    path = path_of(name)
-    if not path.is_file():
+    """The stored record of a result, or None where there is none that can be read."""
+    try:
+        found = json.loads(path_of(name).read_text(encoding="utf-8"))
+        pairs = {key: (text[:DIGITS], text[DIGITS + 1 :]) for key, text in found["read"].items()}
+        return Record(tuple(found["command"]), found["files"], pairs, found["made"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    found = json.loads(path.read_text(encoding="utf-8"))
-    pairs = {key: tuple(text.split(" ")) for key, text in found["read"].items()}
-    return Record(tuple(found["command"]), found["files"], pairs, found["made"])
 
 
 @dataclass(frozen=True)

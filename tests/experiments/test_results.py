@@ -148,6 +148,27 @@ def test_a_file_that_is_gone_is_noticed(project):
     assert (project.status().state, project.status().because) == ("edited", ("results/toy.md",))
 
 
+def test_a_record_that_cannot_be_read_is_none(project):
+    for text in ("", "[]", '{"read": 1}'):
+        project.write("results/made/toy.json", text)
+        assert project.status().state == "never made"
+
+
+def test_one_process_makes_results_at_a_time(project, capsys):
+    with making.alone():
+        assert command.main(["make"]) == 2
+    assert "being made here already" in capsys.readouterr().err
+    assert command.main(["make"]) == 0
+
+
+def test_what_was_not_observed_is_not_recorded(project, capsys, monkeypatch):
+    before = records.record_of("toy")
+    monkeypatch.setattr(making, "WATCH", project.root)
+    assert making.make([project.toy], always=True) == 1
+    assert "what it has read was not seen" in capsys.readouterr().err
+    assert records.record_of("toy") == before
+
+
 def test_another_command_makes_a_result_stale(project, monkeypatch):
     other = listed.Listed("toy", Project.toy.files, ("toy", "--more"))
     monkeypatch.setattr(Project, "toy", other)
@@ -231,6 +252,8 @@ def test_differences_name_keys_and_columns():
     assert comparing.differences(one, same) == []
     assert comparing.differences(one, other) == ["a.json: y", "b.csv: q", "c.md"]
     assert comparing.differences({}, {"r/c.md": b""}) == ["r/c.md is new"]
+    assert comparing.differences({"r/a.json": b"{"}, {"r/a.json": b"{}"}) == ["a.json"]
+    assert comparing.differences({"r/a.png": b"1"}, {"r/a.png": b"2"}) == ["a.png"]
 
 
 def test_every_file_in_results_is_of_one_result():

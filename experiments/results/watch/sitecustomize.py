@@ -22,7 +22,7 @@ def _watch(log: str, root: str) -> None:
             return
         noted.add(path)
         try:
-            whole = os.path.abspath(path)
+            whole = os.path.realpath(path)
             if whole.startswith(root):
                 descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
                 os.write(descriptor, (whole + "\n").encode())
