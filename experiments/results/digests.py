@@ -45,6 +45,12 @@ def of_meaning(name: str) -> str:
     return of_bytes(name)
 
 
+def forget() -> None:
+    """Read every file anew: some may have changed."""
+    of_bytes.cache_clear()
+    of_meaning.cache_clear()
+
+
 def code(source: str) -> str:
     """Python code without its comments, docstrings and layout."""
     tree = ast.parse(source)

@@ -33,7 +33,7 @@ BUSY = 0.5
 """The load above which nothing is measured that has to be quiet."""
 PATIENCE = 600.0
 """Seconds that a quiet result waits for the load to fall."""
-PAUSE = 0.1
+PAUSE = 0.2
 ORIGIN = (
     "import json; from simulator.runner.store.provenance import provenance; "
     "print(json.dumps(provenance()))"
@@ -96,8 +96,7 @@ class Making:
             if name.endswith(".md"):
                 page = (digests.ROOT / name).read_text(encoding="utf-8")
                 write_text(digests.ROOT / name, stamped(page, opening(made)))
-        digests.of_bytes.cache_clear()
-        digests.of_meaning.cache_clear()
+        digests.forget()
         read = read_by(self.log, self.result, files)
         module = self.result.command[0].replace(".", "/")
         if not {f"{module}.py", f"{module}/__main__.py"} & set(read):
@@ -198,43 +197,50 @@ def seconds_of(result: Listed) -> float:
 def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False) -> int:
     """Make results, what is of today left out unless ``always``; return how many failed."""
     pending, running, failed = list(results), list[Making](), 0
-    total = sum(map(seconds_of, pending))
-    say(f"to make: {len(pending)}, some {shown(total)}; what is unknown counts as a minute")
+    say(f"to make: {len(pending)}, some {shown(sum(map(seconds_of, pending)))}; "
+        "what is unknown counts as a minute")  # fmt: skip
     try:
         while pending or running:
-            for each in startable(pending, running):
+            # what can be begun changes only where something has ended
+            while (each := next(startable(pending, running), None)) is not None:
                 pending.remove(each)
+                digests.forget()
                 if not always and status(each).state == "of today":
                     say(f"of today    {each.name}")
                     continue
-                if each.quiet and not busy:
-                    wait_for_silence(each)
                 left = sum(map(seconds_of, [each, *pending, *(one.result for one in running)]))
                 say(f"making      {each.name} ({len(pending)} after it; left: {shown(left)})")
                 try:
+                    if each.quiet and not busy:
+                        wait_for_silence(each)
                     running.append(start(each, alone=len(results) == 1))
                 except (InvalidInput, OSError) as error:
                     say(f"error: {error}")
                     failed += 1
-                break
-            time.sleep(PAUSE)
-            for making in list(running):
-                try:
-                    spent = making.ended()
-                except InvalidInput as error:
-                    say(f"error: {error}")
-                    running.remove(making)
-                    failed += 1
-                    continue
-                if spent is not None:
-                    running.remove(making)
-                    failed += not _finish(making, spent)
+            if running:
+                failed += not _one_ends(running)
     finally:
         for making in running:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(making.process.pid, signal.SIGKILL)
             say(f"stopped     {making.result.name}")
     return failed
+
+
+def _one_ends(running: list[Making]) -> bool:
+    """Wait until one has ended, and record it; return whether all is as it should be."""
+    while True:
+        for making in running:
+            try:
+                spent = making.ended()
+            except InvalidInput as error:
+                say(f"error: {error}")
+                running.remove(making)
+                return False
+            if spent is not None:
+                running.remove(making)
+                return _finish(making, spent)
+        time.sleep(PAUSE)
 
 
 def _finish(making: Making, spent: float) -> bool:

@@ -53,8 +53,7 @@ class Project:
         return (self.root / name).read_text(encoding="utf-8")
 
     def status(self):
-        digests.of_bytes.cache_clear()
-        digests.of_meaning.cache_clear()
+        digests.forget()
         return records.status(self.toy)
 
 
@@ -179,8 +178,7 @@ def test_the_command_prints_and_fails_where_a_strict_result_is_stale(project, ca
     assert command.main(["status", "--strict"]) == 0
     project.write("toy/deep.py", "depth = 2\n")
     project.write("results/stray.txt", "")
-    digests.of_bytes.cache_clear()
-    digests.of_meaning.cache_clear()
+    digests.forget()
     assert command.main(["status"]) == 0
     assert command.main(["status", "--strict"]) == 1
     printed = capsys.readouterr().out
