@@ -39,8 +39,12 @@ def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int
     found = [status(each) for each in results]
     today = [each for each in found if each.state == "of today"]
     names = ", ".join(each.result.name for each in today)
-    print(f"of today: {len(today)} of {len(found)}")
-    if names:
+    spent = sum(each.record.made["processor_seconds"] for each in today if each.record)
+    print(f"of today: {len(today)} of {len(found)}, made in {spent / 3600:.1f} h of processor time")
+    if whole:
+        for each in today:
+            print(f"  {each.result.name:<28}{times(each)}")
+    elif names:
         print(textwrap.fill(names, 100, initial_indent="  ", subsequent_indent="  ",
                             break_on_hyphens=False))  # fmt: skip
     for each in found:
@@ -59,6 +63,17 @@ def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int
     listing = ", ".join([each.result.name for each in wrong] + apart)
     print(f"error: to be made again (make results): {listing}")
     return 1
+
+
+def times(found: Status) -> str:
+    """When and in which time a result was made."""
+    if found.record is None:
+        return ""
+    made = found.record.made
+    return (
+        f"{made['seconds']:8.0f} s, {made['processor_seconds']:8.0f} s of a processor, on "
+        f"{made['time'][:10]} at {str(made['revision'])[:12]}, load {made['load']:g}"
+    )
 
 
 def line(found: Status, most: int | None) -> str:
@@ -80,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("action", choices=("status", "make"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--strict", action="store_true", help="an error for figures and claims")
-    parser.add_argument("--whole", action="store_true", help="name every file that has changed")
+    parser.add_argument("--whole", action="store_true", help="every time, and every file that has changed")
     parser.add_argument("--always", action="store_true", help="make what is of today, too")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, too")
     given = parser.parse_args(arguments)

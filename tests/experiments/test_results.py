@@ -175,7 +175,9 @@ def test_another_command_makes_a_result_stale(project, monkeypatch):
 
 
 def test_the_command_prints_and_fails_where_a_strict_result_is_stale(project, capsys):
-    assert command.main(["status", "--strict"]) == 0
+    assert command.main(["status", "--strict", "--whole"]) == 0
+    made = records.record_of("toy").made
+    assert f"s of a processor, on {made['time'][:10]} at" in capsys.readouterr().out
     project.write("toy/deep.py", "depth = 2\n")
     project.write("results/stray.txt", "")
     digests.forget()
