@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--whole", action="store_true", help="every time, and every file that has changed")
     parser.add_argument("--always", action="store_true", help="make what is of today, too")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, too")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         results = chosen(given.names)
