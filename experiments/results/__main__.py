@@ -106,11 +106,6 @@ def main(arguments: list[str] | None = None) -> int:
             return print_status(results, strict=given.strict, whole=given.whole)
         from experiments.results import making
 
-        if not given.always:
-            results = [each for each in results if status(each).state != "of today"]
-            if not results:
-                print("all is of today's code", file=sys.stderr)
-                return 0
         with making.alone():
             return int(bool(making.make(results, always=given.always, busy=given.busy)))
     except DpcomposeError as error:

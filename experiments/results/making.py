@@ -197,8 +197,10 @@ def seconds_of(result: Listed) -> float:
 def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False) -> int:
     """Make results, what is of today left out unless ``always``; return how many failed."""
     pending, running, failed = list(results), list[Making](), 0
-    say(f"to make: {len(pending)}, some {shown(sum(map(seconds_of, pending)))}; "
-        "what is unknown counts as a minute")  # fmt: skip
+    # what is of today may not be when it is due: it may read what is made before it
+    wanted = [each for each in results if always or status(each).state != "of today"]
+    known = f"some {shown(sum(map(seconds_of, wanted)))}, a minute where it is unknown"
+    say(f"to make: {len(wanted)} of {len(results)}, {known}" if wanted else "all is of today")
     try:
         while pending or running:
             # what can be begun changes only where something has ended
@@ -206,10 +208,10 @@ def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False)
                 pending.remove(each)
                 digests.forget()
                 if not always and status(each).state == "of today":
-                    say(f"of today    {each.name}")
                     continue
-                left = sum(map(seconds_of, [each, *pending, *(one.result for one in running)]))
-                say(f"making      {each.name} ({len(pending)} after it; left: {shown(left)})")
+                ahead = [one for one in pending if one in wanted]
+                left = sum(map(seconds_of, [each, *ahead, *(one.result for one in running)]))
+                say(f"making      {each.name} ({len(ahead)} after it; left: {shown(left)})")
                 try:
                     if each.quiet and not busy:
                         wait_for_silence(each)

@@ -214,6 +214,19 @@ def test_what_is_recorded_survives_an_interruption(project):
     assert records.record_of("slow") is None
 
 
+def test_what_reads_a_result_that_changes_is_made_again(project):
+    project.write("toy/reader.py", "from pathlib import Path\n"
+                  "text = Path('results/toy.json').read_text()\n"
+                  "Path('results/reader.txt').write_text(text)\n")  # fmt: skip
+    reader = listed.Listed("reader", ("reader.txt",), ("toy.reader",))
+    assert making.make([project.toy, reader]) == 0
+    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
+    digests.forget()
+    assert records.status(reader).state == "of today"
+    assert making.make([project.toy, reader]) == 0
+    assert json.loads(project.read("results/reader.txt"))["number"] == 2
+
+
 def results_of(*rows):
     return [listed.Listed(name, (), (), **more) for name, more in rows]
 
