@@ -56,7 +56,7 @@ class ShuffledRounds:
     >>> from simulator.theory import LaplaceLaw, ShuffledBlanket, ShuffledRounds
     >>> noise = ShuffledBlanket(LaplaceLaw(1.0), 100)
     >>> round(ShuffledRounds(((noise, 20),)).epsilon(1e-6), 2)
-    6.08
+    2.25
     """
 
     rounds: tuple[tuple[ClonePair | ShuffledBlanket, int], ...]
