@@ -96,7 +96,12 @@ SMALLER = {
     "shuffling": {
         "largest": 100,
         "per_decade": 2,
-        "small": {"reports": 3, "values": [2], "points": 6},
+        "blankets_at": [[10, 10], 9],
+        "rounds": 2,
+        "reports": 10,
+        "points": 3,
+        "responses": {"trials": 100, "at": [0.2]},
+        "noise": {"trials": 30, "at": [0.1]},
     },
 }
 
@@ -258,25 +263,65 @@ def test_tuned_runs_lose_what_an_integral_says():
 
 
 def test_the_clones_are_above_every_exact_shuffle():
-    study, small = table("shuffling"), shuffling.SPECIFICATION["small"]
+    study = table("shuffling")
     curves = {name: np.array(values) for name, values in shuffling.by_reports(study)[1].items()}
     summed, closed = curves["clones-numerical"], curves["clones-closed-form"]
     assert np.all(curves["shuffled-randomized-response"] <= summed * (1 + 1e-9))
     said = np.isfinite(closed)
     assert said.any()
     assert np.all(summed[said] < closed[said])
-    clones = curve(
-        study.filter(lambda point: point.quantity.startswith("bound:clones-numerical d"))
+
+
+def test_played_shuffles_are_between_the_exact_law_of_equal_others_and_the_bounds():
+    """Nine intervals of 95% that are wide for it: a false alarm at a fixed seed is below 5%."""
+    game, study, blanket = (
+        shuffling.SPECIFICATION,
+        table("shuffling"),
+        committed("shuffling")["composed"]["blanket"],
     )
-    few = committed("shuffling")["exact"]
-    for exact in few.values():
-        assert np.all(np.array(exact) <= clones.value)
-    # of 8 binary responses all 8 are 1 with probability w^8, or (1 - w) w^7: a loss of epsilon_0
-    assert small["reports"] == 8
-    truth = 1.0 / (1.0 + math.exp(-shuffling.SPECIFICATION["epsilon"]))
-    last = clones.at[-1]
-    lone = (truth - math.exp(last) * (1 - truth)) * (1 - truth) ** 7
-    assert few["2"][-1] >= lone
+    played = {
+        name: curve(study.filter(lambda point, name=name: f'"{name}"' in point.metadata))
+        for name in ("responses", "noise")
+    }
+    grid = np.linspace(0.0, game["widest"], game["points"])
+    for name, bounds in (("responses", curve(_composed(study, "clones-numerical")).value),
+                         ("noise", blanket)):  # fmt: skip
+        seen = played[name]
+        above = np.exp(np.interp(seen.at, grid, np.log(bounds)))
+        assert np.all(np.array(seen.upper) > 0.0)
+        assert np.all(np.array(seen.lower) <= above)
+    # The others' inputs alter the skewness of a loss alone: turning them gains or loses little.
+    # Others that all have 0 in every round: scipy's binomials, composed on a grid.
+    truth = _composed_counts(game["epsilon"], game["reports"], game["rounds"])
+    for at, lower, upper in zip(
+        played["responses"].at, played["responses"].lower, played["responses"].upper
+    ):
+        assert 0.95 * lower <= truth(at) <= 1.05 * upper
+
+
+def _composed(study, name):
+    return study.filter(lambda point: point.quantity.startswith(f"bound:{name} d"))
+
+
+def _composed_counts(epsilon, reports, rounds):
+    """The function delta(epsilon) of rounds in which all others have 0, on a grid of losses."""
+    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    others = binom.pmf(np.arange(reports), reports - 1, 1.0 - truth)
+    zero = np.convolve(others, [truth, 1.0 - truth])
+    one = np.convolve(others, [1.0 - truth, truth])
+    seen = (zero > 1e-25) & (one > 1e-25)
+    loss, step = np.log(zero[seen] / one[seen]), 1e-3
+    places = np.round(loss / step).astype(int)
+    law = np.bincount(places - places.min(), weights=zero[seen])
+    size = rounds * (law.size - 1) + 1
+    total = np.fft.irfft(np.fft.rfft(law, size) ** rounds, size)
+    losses = step * (rounds * places.min() + np.arange(total.size))
+
+    def delta(at):
+        above = losses > at
+        return float(total[above] @ -np.expm1(at - losses[above]))
+
+    return delta
 
 
 @pytest.mark.nightly

@@ -8,8 +8,16 @@ import pytest
 from scipy.stats import norm
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory import FiniteLaw, GaussianLaw, LaplaceLaw, shuffled_law
+from simulator.theory import (
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    ShuffledRounds,
+    compose_laws,
+    shuffled_law,
+)
 from simulator.theory.laws import shuffled_blanket
+from simulator.theory.laws.above_curve import law_above
 from simulator.theory.laws.clones import ClonePair
 from simulator.theory.laws.lattice_sums import LatticeTerms
 from simulator.theory.laws.shuffled_blanket import ShuffledBlanket
@@ -146,6 +154,58 @@ def test_spreading_keeps_the_mean_and_raises_the_sum():
         points = terms.step * (terms.first + np.arange(terms.masses.size))
         assert terms.masses @ points == pytest.approx(masses @ values, rel=1e-12)
     assert fine.excess().lower < coarse.excess().lower
+
+
+def test_composed_rounds_are_above_the_exact_law():
+    """Each round has three values and twenty reports, those of the others for the third value."""
+    table = response(1.0, 3)
+    law = FiniteLaw.from_probabilities(table[0], table[1])
+    rounds = ShuffledRounds(((ShuffledBlanket(law, 20), 3),))
+    one = shuffled_law(table, [0, *[2] * 19], [1, *[2] * 19])
+    exact = compose_laws([(one, 3)], 1e-4)
+    for epsilon in (0.0, 0.5, 1.0, 2.0):
+        assert exact.delta(epsilon).lower <= rounds.delta(epsilon)
+    assert exact.epsilon(1e-6).lower <= rounds.epsilon(1e-6) <= exact.epsilon(1e-6).upper * 1.1
+
+
+def test_composed_binary_responses_have_the_bound_of_the_clones():
+    """Whose law is split onto a lattice, not made from its curve."""
+    law = FiniteLaw.from_probabilities(*response(1.0, 2))
+    for reports, rounds, delta in ((100, 3, 1e-3), (1_000, 50, 1e-9)):
+        clones = ShuffledRounds(((ClonePair(1.0, reports), rounds),))
+        blanket = ShuffledRounds(((ShuffledBlanket(law, reports), rounds),))
+        assert blanket.epsilon(delta) == pytest.approx(clones.epsilon(delta), rel=5e-3)
+
+
+def test_unequal_rounds_are_composed_in_any_order():
+    pairs = (ShuffledBlanket(LaplaceLaw(0.5), 50), 2), (ClonePair(1.0, 60), 1)
+    both = ShuffledRounds(pairs).delta(0.3)
+    assert ShuffledRounds(pairs[::-1]).delta(0.3) == pytest.approx(both, rel=1e-9)
+    assert both > max(ShuffledRounds((one,)).delta(0.3) for one in pairs)
+
+
+@pytest.mark.parametrize("law", [GaussianLaw(0.5), FiniteLaw.from_probabilities(*response(2.0, 2))],
+                         ids=["Gaussian", "response"])  # fmt: skip
+def test_a_law_above_points_of_a_curve_is_above_the_curve(law):
+    knots = np.linspace(0.0, 3.0, 40)
+    deltas = np.array([law.delta(e) for e in knots])
+    above, wrong = law_above(knots, deltas)
+    assert 0.0 < wrong < 1e-8  # where slopes hardly differ, masses have few digits
+    for epsilon in np.linspace(-2.0, 3.0, 101):
+        truth = law.delta(epsilon)
+        assert truth - 1e-14 <= above.delta(epsilon) <= truth + 2e-3
+    assert above.log_masses.size > 2
+    assert math.fsum(np.exp(above.log_masses)) + above.infinite_mass == pytest.approx(1.0)
+    low, _ = law_above(knots, deltas * 0.99)  # points below the curve
+    assert low.delta(0.5) < law.delta(0.5)
+
+
+@pytest.mark.parametrize("deltas", [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.5]])
+def test_a_law_above_extreme_points_has_masses(deltas):
+    law, _ = law_above([0.0, 0.1, 0.2][: len(deltas)], deltas)
+    assert math.fsum(np.exp(law.log_masses)) + law.infinite_mass == pytest.approx(1.0)
+    for epsilon, delta in zip((0.0, 0.1, 0.2), deltas):
+        assert law.delta(epsilon) >= delta * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize(
