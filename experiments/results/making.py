@@ -277,7 +277,10 @@ def alone() -> Iterator[None]:
 
 
 def startable(pending: Sequence[Listed], running: Sequence[Making]) -> Iterator[Listed]:
-    """Results that can be begun beside those that run, in order."""
+    """Results that can be begun beside those that run, in order.
+
+    One that needs more processors than are free is waited for: others would keep it waiting.
+    """
     free = PROCESSORS - sum(making.result.jobs for making in running)
     if any(making.result.quiet for making in running):
         return
@@ -285,7 +288,9 @@ def startable(pending: Sequence[Listed], running: Sequence[Making]) -> Iterator[
     for each in list(pending):
         files = {name for other in ahead for name in other.written()}
         names = {other.name for other in ahead}
-        if each.jobs <= free and not names & set(each.after) and not files & waits_for(each):
+        if not names & set(each.after) and not files & waits_for(each):
+            if each.jobs > free:
+                return
             yield each
         ahead.append(each)
 

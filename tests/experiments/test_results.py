@@ -239,6 +239,7 @@ def test_two_processors_at_most_and_what_is_needed_first(project):
     assert [each.name for each in making.startable([a, b], [])] == ["a"]
     assert [each.name for each in making.startable([b, c], running)] == []
     assert [each.name for each in making.startable([c], running)] == []
+    assert [each.name for each in making.startable([c, a], running)] == []
     assert [each.name for each in making.startable([b, c], [])] == ["b", "c"]
     assert [each.name for each in making.startable([b], [SimpleNamespace(result=d)])] == []
 
