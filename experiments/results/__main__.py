@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import textwrap
@@ -103,7 +104,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         results = chosen(given.names)
         if given.action == "status":
-            return print_status(results, strict=given.strict, whole=given.whole)
+            code = print_status(results, strict=given.strict, whole=given.whole)
+            sys.stdout.flush()
+            return code
         from experiments.results import making
 
         with making.alone():
@@ -111,6 +114,9 @@ def main(arguments: list[str] | None = None) -> int:
     except DpcomposeError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:  # the reader, head say, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("interrupted: what is recorded is kept, run it again to go on", file=sys.stderr)
         return INTERRUPTED
