@@ -45,7 +45,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
+.PHONY: help install plots quick test lowest newest nightly mutants mutants-by-chance check claims knobs bench coverage suite faults worst \
         filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
@@ -164,6 +164,9 @@ nightly: $(READY)   ## before a release: the slow tests, hypothesis's properties
 
 mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some five minutes)
 	$(BIN)/python -m tests.helpers.mutations
+
+mutants-by-chance: $(READY)   ## after a change of the tests: plant 500 changes of the core that are drawn by chance, into results/mutants_by_chance.md (an hour; what has not changed is kept)
+	$(BIN)/python -m tests.helpers.chance
 
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose verify

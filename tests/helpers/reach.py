@@ -1,0 +1,106 @@
+"""Which functions of the package each test of a room enters, and how long it takes.
+
+The test files of a room are run once, in a child, and again those that have changed: this decides
+the order in which tests are tried, and how long they may take, and no verdict. A function that a
+kernel holds, or that another process runs, is not seen; what a cache holds, only by the first test.
+"""
+
+import hashlib
+import json
+import sys
+import threading
+import time
+from typing import NamedTuple
+
+import pytest
+
+from tests.helpers.planting import ROOT, in_child
+
+STORE = ROOT / "build" / "reach.json"
+FAILED = -1.0
+"""The seconds of a test that fails without a defect."""
+
+
+class Reach(NamedTuple):
+    """A test: its name, its seconds of processor time, what it enters as "module: function"."""
+
+    name: str
+    seconds: float
+    entered: frozenset
+
+    def enters(self, module):
+        """Whether a function of a module is entered."""
+        return any(each.startswith(f"{module}: ") for each in self.entered)
+
+
+class _Tracing:
+    """A plugin of pytest that notes what each test enters."""
+
+    def __init__(self, package):
+        self.package, self.codes, self.tests = f"{package}/", {}, {}
+
+    def __call__(self, frame, event, argument):
+        self.codes[id(frame.f_code)] = frame.f_code
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.codes, before = {}, time.process_time()
+        threading.settrace(self)
+        sys.settrace(self)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+            seconds = time.process_time() - before
+            entered = {
+                f"{code.co_filename.removeprefix(self.package)}: {code.co_qualname}"
+                for code in self.codes.values()
+                if code.co_filename.startswith(self.package)
+            }
+            seen = self.tests.setdefault(item.nodeid, [seconds, sorted(entered)])
+            seen[0] = min(seen[0], seconds)
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.tests[report.nodeid] = [FAILED, []]
+
+
+def _traced(folder, names):
+    def run():
+        tracing = _Tracing(folder / "simulator")
+        pytest.main(
+            ["-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", *names], plugins=[tracing]
+        )
+        return tracing.tests
+
+    return in_child(run, folder)
+
+
+def digest(path):
+    """The digest of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def files_of(room):
+    """The test files of a room, from the root of the project."""
+    return [path.relative_to(ROOT).as_posix()
+            for path in sorted((ROOT / "tests" / room).rglob("test_*.py"))]  # fmt: skip
+
+
+def reach(folder, room):
+    """The tests of a room that pass without a defect, in a copy of the project."""
+    known = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+    now = {name: digest(ROOT / name) for name in files_of(room)}
+    if changed := [name for name in now if known.get(name, {}).get("digest") != now[name]]:
+        tests = _traced(folder, changed)
+        assert isinstance(tests, dict), f"{room}: {tests}"
+        for name in changed:
+            inside = {each: tests[each] for each in tests if each.partition("::")[0] == name}
+            known[name] = {"digest": now[name], "tests": inside}
+        STORE.parent.mkdir(exist_ok=True)
+        STORE.write_text(json.dumps(known), encoding="utf-8")
+    return [Reach(test, seconds, frozenset(entered))
+            for name in now
+            for test, (seconds, entered) in known[name]["tests"].items()
+            if seconds != FAILED]  # fmt: skip
