@@ -5,6 +5,7 @@ in each child. A child ends after a number of seconds, with all that it has star
 """
 
 import contextlib
+import gc
 import itertools
 import json
 import os
@@ -39,7 +40,11 @@ _TIMES = itertools.count(1_000_000_000)
 
 @contextlib.contextmanager
 def copied():
-    """A copy of what the tests read, in a temporary folder."""
+    """A copy of what the tests read, in a temporary folder.
+
+    A process that is terminated removes it, and ends its children.
+    """
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         for each in COPIED:
@@ -114,6 +119,8 @@ def in_child(work, folder, seconds=LONGEST, kernels=None):
     if child == 0:
         os.close(reading)
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        gc.freeze()  # what is loaded stays
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         os.chdir(folder)

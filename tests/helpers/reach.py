@@ -1,14 +1,13 @@
 """Which functions of the package each test of a room enters, and how long it takes.
 
 The test files of a room are run once, in a child, and again those that have changed: this decides
-the order in which tests are tried, and how long they may take, and no verdict. A function that a
-kernel holds, or that another process runs, is not seen; what a cache holds, only by the first test.
+the order in which tests are tried, and how long they may take, and no verdict. What a kernel holds,
+or another process or thread runs, is not seen; what a cache holds, only by the first test.
 """
 
+import cProfile
 import hashlib
 import json
-import sys
-import threading
 import time
 from typing import NamedTuple
 
@@ -37,25 +36,21 @@ class _Tracing:
     """A plugin of pytest that notes what each test enters."""
 
     def __init__(self, package):
-        self.package, self.codes, self.tests = f"{package}/", {}, {}
-
-    def __call__(self, frame, event, argument):
-        self.codes[id(frame.f_code)] = frame.f_code
+        self.package, self.tests = f"{package}/", {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        self.codes, before = {}, time.process_time()
-        threading.settrace(self)
-        sys.settrace(self)
+        profile, before = cProfile.Profile(subcalls=False, builtins=False), time.process_time()
+        profile.enable()
         try:
             return (yield)
         finally:
-            sys.settrace(None)
-            threading.settrace(None)
+            profile.disable()
             seconds = time.process_time() - before
+            codes = [each.code for each in profile.getstats() if not isinstance(each.code, str)]
             entered = {
                 f"{code.co_filename.removeprefix(self.package)}: {code.co_qualname}"
-                for code in self.codes.values()
+                for code in codes
                 if code.co_filename.startswith(self.package)
             }
             seen = self.tests.setdefault(item.nodeid, [seconds, sorted(entered)])
