@@ -67,7 +67,7 @@ def ordered(mutant, tests):
     stem = Path(mutant.module).stem
     ranks = {}
     for each in tests:
-        if mutant.function and inside in each.entered:
+        if not mutant.imported and inside in each.entered:
             ranks[each] = 0
         elif stem in Path(each.name.partition("::")[0]).stem:
             ranks[each] = 1

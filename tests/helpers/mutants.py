@@ -47,6 +47,8 @@ class Mutant(NamedTuple):
     text: str
     same: int
     """How many sites of the function before this one have the same change."""
+    imported: bool
+    """Whether the code is run when the module is imported."""
 
     @property
     def label(self):
@@ -108,11 +110,14 @@ class _Sites(ast.NodeVisitor):
         new = "pass" if chosen is None else ast.unparse(chosen)
         change = _shown(old, new)
         same = self.seen[function, change] = self.seen.get((function, change), -1) + 1
+        imported = not self.names or self.names[-1] is None
         text = f"({new})" if isinstance(node, ast.expr) else new
         start = self.starts[node.lineno - 1] + node.col_offset
         end = self.starts[node.end_lineno - 1] + node.end_col_offset
         self.found.append(
-            Mutant(self.module, function, node.lineno, kind, change, start, end, text, same)
+            Mutant(
+                self.module, function, node.lineno, kind, change, start, end, text, same, imported
+            )
         )
 
     def changed(self, node, **fields):
