@@ -1,11 +1,12 @@
 """Draw 500 small changes of the core by chance, plant each, and count those that tests catch.
 
-``python -m tests.helpers.chance [NUMBER]`` writes results/mutants_by_chance.md and .json. The
-changes are those of :mod:`tests.helpers.mutants`, drawn from all sites of the core's rooms. Each is
-tried on the tests of its room alone: first those that enter the changed function, the quickest
-first, then those that enter its module, then the others, until the next would pass a minute. What
-is found is stored at once, so a run that was killed goes on; a mutant is tried again when its
-module has changed, the file of the test that caught it, or, of a survivor, any test of its room.
+``python -m tests.helpers.chance [NUMBER] [ROOM ...]`` writes results/mutants_by_chance.md and
+.json; with rooms only their mutants are tried. The changes are those of
+:mod:`tests.helpers.mutants`, drawn from all sites of the core. Each is tried on the tests of its
+room alone: first those that enter the changed function, the quickest first, then those that enter
+its module, then the others, until the next would pass a minute. What is found is stored at once, so
+a run that was killed goes on; a mutant is tried again when its module has changed, the file of the
+test that caught it, or, of a survivor, any test of its room.
 
 A mutant is caught by a test that fails with it, and passes without it when run alone. It is caught
 too where the tests do not end in their time, or their process dies, and without the mutant they end
@@ -37,7 +38,7 @@ from tests.helpers.rooms import ROOMS
 
 PAGE, STORE = (ROOT / "results" / f"mutants_by_chance.{kind}" for kind in ("md", "json"))
 COUNT, SEED = 500, 1
-FIRST, REACHED, WIDE = 2.0, 20.0, 40.0
+FIRST, REACHED, WIDE = 2.0, 10.0, 40.0
 """Seconds of the tests that are run first, of all that reach the change, and of all of a room."""
 LONGEST = 60
 """Seconds of processor time after which tests are stopped."""
@@ -55,9 +56,9 @@ def sites():
 
 
 @cache
-def digest_of_tests(room):
+def digest_of_tests(room, root=ROOT):
     """The digest of all test files of a room."""
-    parts = [name + digest(ROOT / name) for name in files_of(room)]
+    parts = [name + digest(root / name) for name in files_of(room, root)]
     return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
 
 
@@ -147,11 +148,11 @@ def stored():
     return {label: each for label, each in found.items() if each["made from"] == made_from(each)}
 
 
-def made_from(found):
+def made_from(found, root=ROOT):
     """The digests of the module of a mutant, and of the tests of which its verdict is."""
-    module = PACKAGE / found["module"]
-    file = ROOT / (found["caught by"] or "").partition("::")[0]
-    tests = digest(file) if file.is_file() else digest_of_tests(found["module"].partition("/")[0])
+    module, room = root / "simulator" / found["module"], found["module"].partition("/")[0]
+    file = root / (found["caught by"] or "").partition("::")[0]
+    tests = digest(file) if file.is_file() else digest_of_tests(room, root)
     return [digest(module) if module.exists() else None, tests]
 
 
@@ -227,7 +228,10 @@ def page(found, chosen, of, made):
 def main(words):
     """Try what is not stored, print and write; the exit code is 1 if more than a tenth survives."""
     every = sites()
-    chosen = drawn(every, int(words[0]) if words else COUNT, SEED)
+    numbers = [int(each) for each in words if each.isdigit()]
+    chosen = drawn(every, *(numbers or [COUNT]), SEED)
+    rooms = set(words) - set(map(str, numbers)) or {room.name for room in ROOMS}
+    now = [each for each in chosen if each.module.partition("/")[0] in rooms]
     for label in sorted(EQUIVALENT.keys() - {each.label for each in chosen}):
         print(f"argued, and not drawn: {label}", flush=True)
     made, found = provenance(), stored()
@@ -237,31 +241,32 @@ def main(words):
         caught, tried = judge.trial(mutant, wide)
         spent = time.monotonic() - start + found.get(mutant.label, {}).get("seconds", 0)
         each = {"module": mutant.module, "caught by": caught, "tried": tried, "wide": wide}
-        found[mutant.label] = each | {"seconds": round(spent, 1), "made from": made_from(each)}
+        found[mutant.label] = each | {
+            "seconds": round(spent, 1),
+            "made from": made_from(each, folder),
+        }
         write()
         print(f"{caught or 'SURVIVED'}: {mutant.module}:{mutant.line}: {mutant.label}", flush=True)
 
     def write():
-        now = {each.label: found[each.label] for each in chosen if each.label in found}
-        text = json.dumps({"provenance": made, "mutants": now}, indent=1, ensure_ascii=False)
+        tried = {each.label: found[each.label] for each in chosen if each.label in found}
+        text = json.dumps({"provenance": made, "mutants": tried}, indent=1, ensure_ascii=False)
         STORE.write_text(text + "\n", encoding="utf-8")
         PAGE.write_text(page(found, chosen, len(every), made), encoding="utf-8")
 
     with copied() as folder:
         judge = Judge(folder)
-        for mutant in chosen:
+        for mutant in now:
             if mutant.label not in found:
                 keep(mutant, wide=False)
-        for mutant in chosen:
+        for mutant in now:
             each = found[mutant.label]
             if each["caught by"] is None and not each["wide"] and mutant.label not in EQUIVALENT:
                 keep(mutant, wide=True)
     write()
-    lost = sum(
-        each["caught by"] is None and label not in EQUIVALENT for label, each in found.items()
-    )
-    print(f"{lost} of {len(chosen)} survive")
-    return lost > len(chosen) / 10
+    lost = [m for m in now if found[m.label]["caught by"] is None and m.label not in EQUIVALENT]
+    print(f"{len(lost)} of {len(now)} survive")
+    return len(lost) > len(now) / 10
 
 
 if __name__ == "__main__":

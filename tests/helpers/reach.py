@@ -77,16 +77,16 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def files_of(room):
+def files_of(room, root=ROOT):
     """The test files of a room, from the root of the project."""
-    return [path.relative_to(ROOT).as_posix()
-            for path in sorted((ROOT / "tests" / room).rglob("test_*.py"))]  # fmt: skip
+    return [path.relative_to(root).as_posix()
+            for path in sorted((root / "tests" / room).rglob("test_*.py"))]  # fmt: skip
 
 
 def reach(folder, room):
     """The tests of a room that pass without a defect, in a copy of the project."""
     known = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
-    now = {name: digest(ROOT / name) for name in files_of(room)}
+    now = {name: digest(folder / name) for name in files_of(room, folder)}
     if changed := [name for name in now if known.get(name, {}).get("digest") != now[name]]:
         tests = _traced(folder, changed)
         assert isinstance(tests, dict), f"{room}: {tests}"
