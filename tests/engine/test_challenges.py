@@ -401,3 +401,23 @@ def test_what_is_fixed():
         Reweighted([1]), Adjustable(0.2),
     ):  # fmt: skip
         assert not is_fixed(loose), loose
+
+
+def test_what_is_sent_is_recorded_once_where_declared_likelihoods_are_not_trusted():
+    first, second = Laplace(ALICE, 0.1), RandomizedResponse(ALICE, 0.2)
+
+    def adversary(coins):
+        for mechanism in (first, second, first):
+            yield WITHOUT, EVERYONE, mechanism
+
+    played = {
+        trust: play_as_generator(
+            Specification(adversary, FAMILY, rounds=3, trials=4, seed=1, trust=trust), 0, 0
+        )
+        for trust in (False, True)
+    }
+    assert played[True].challenges == ()
+    assert played[False].challenges == (
+        Challenge(WITHOUT, EVERYONE, first),
+        Challenge(WITHOUT, EVERYONE, second),
+    )

@@ -38,7 +38,7 @@ from tests.helpers.rooms import ROOMS
 
 PAGE, STORE = (ROOT / "results" / f"mutants_by_chance.{kind}" for kind in ("md", "json"))
 COUNT, SEED = 500, 1
-FIRST, REACHED, WIDE = 2.0, 10.0, 40.0
+FIRST, REACHED, WIDE = 2.0, 6.0, 40.0
 """Seconds of the tests that are run first, of all that reach the change, and of all of a room."""
 LONGEST = 60
 """Seconds of processor time after which tests are stopped."""
