@@ -40,6 +40,8 @@ PAGE, STORE = (ROOT / "results" / f"mutants_by_chance.{kind}" for kind in ("md",
 COUNT, SEED = 500, 1
 FIRST, REACHED, WIDE = 2.0, 6.0, 40.0
 """Seconds of the tests that are run first, of all that reach the change, and of all of a room."""
+FILE = 0.15
+"""Seconds that it takes to collect the tests of a file."""
 LONGEST = 60
 """Seconds of processor time after which tests are stopped."""
 PACKAGE = ROOT / "simulator"
@@ -75,16 +77,16 @@ def ordered(mutant, tests):
         else:
             ranks[each] = 2 if each.enters(mutant.module) else 3
     found = sorted(tests, key=lambda each: (ranks[each], each.seconds))
-    near = [each for each in found if ranks[each] == 0] or [e for e in found if ranks[e] < 3]
-    return found, len(near)
+    return found, sum(rank < 3 for rank in ranks.values())
 
 
 def until(tests, seconds):
-    """The first tests that take so many seconds together; one at least."""
-    spent = 0.0
+    """The first tests that take so many seconds together, with their files; one at least."""
+    spent, files = 0.0, set()
     for place, each in enumerate(tests):
+        files.add(each.name.partition("::")[0])
         spent += each.seconds
-        if spent > seconds:
+        if spent + FILE * len(files) > seconds:
             return tests[: max(place, 1)]
     return tests
 
