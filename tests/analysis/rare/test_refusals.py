@@ -284,3 +284,10 @@ def test_plain_trials_are_advised_where_they_are_not_too_many():
     assert plain_trials(0.5) == pytest.approx(3 * 30 / 0.5)
     assert plain_trials(3 * 30 / MOST_ADVISED * 1.01) == pytest.approx(MOST_ADVISED / 1.01)
     assert plain_trials(3 * 30 / MOST_ADVISED * 0.99) == 0.0
+
+
+def test_a_setting_is_played_with_all_its_terms(monkeypatch):
+    monkeypatch.setattr("simulator.analysis.rare.question.run_in", lambda *terms: terms)
+    s = Specification(WORST, FAMILY, ROUNDS, 10)
+    setting = Setting(jobs=2, out="folder", progress=False)
+    assert setting.play(s, 1) == ("folder", s, (1,), 2, False)
