@@ -4,4 +4,43 @@ A mutant is one of :mod:`tests.helpers.chance`. Each argument says what the two 
 that only makes a program slower or faster is here too, and says so.
 """
 
-EQUIVALENT: dict[str, str] = {}
+EQUIVALENT: dict[str, str] = {
+    "analysis/plots/rounds.py: plot_epsilon_against_rounds: 1.5 -> 3.0": (
+        "the width of the caps of error bars, in points: a matter of looks"
+    ),
+    "engine/compiled/plain_kernel.py: plain_kernel.kernel: 0 -> 1 (20)": (
+        "the menu entry of an ending that is IMPOSSIBLE, which `raise_if_ended_early` does not read"
+    ),
+    "mechanisms/gaussian.py: _sample_piece: params[2] * pieces[row, 2] -> "
+    "params[2] / pieces[row, 2]": (
+        "the divisor is a sign, 1.0 or -1.0: product and quotient are one double"
+    ),
+    "mechanisms/sampled.py: PoissonSubsampled._values: p > 0.0 -> p >= 0.0": (
+        "a sum of probability 0 is left out of the products that follow; it only counts towards "
+        "the limit on how many sums there may be, at rates of 0 and 1, where there is one"
+    ),
+    "theory/bounds/gaussian.py: module: 1e-290 -> 2e-290": (
+        "where the general sum begins: between the two numbers both ways keep all digits, as "
+        "doubles have full precision down to 2e-308"
+    ),
+    "theory/filters/rules.py: residue_step: 2.0 -> 4.0 (11)": (
+        "Newton's steps end at a change of 4**-50, hence one or two steps later, at the same "
+        "double or beside it; the loop below then finds one that is within the target"
+    ),
+    "theory/inverse.py: falling_root: 1e-15 -> 2e-15": (
+        "the root is a start for ends that are certified by themselves, or a number of which no "
+        "more than 12 digits are promised"
+    ),
+    "theory/laws/gaussian_curve.py: gaussian_delta: abs(near) > _FAR -> abs(near) >= _FAR": (
+        "at 40 exactly the general formula gives the same doubles, as exp(-800) is 0.0: 0.0 above "
+        "and 1.0 below"
+    ),
+    "theory/laws/normal_cells.py: log_normal_cells: 0.0 -> 1.0 (2)": (
+        "the difference is above 0 only by rounding, where both tails agree to the last digits; "
+        "such a cell is thin, and is computed below by quadrature"
+    ),
+    "theory/pld/composition_query.py: module: 20 -> 21": (
+        "the amount of work above which another engine is taken: both are certified to the same "
+        "tolerance, and one is slower"
+    ),
+}
