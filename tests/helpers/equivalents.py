@@ -39,6 +39,10 @@ EQUIVALENT: dict[str, str] = {
         "the difference is above 0 only by rounding, where both tails agree to the last digits; "
         "such a cell is thin, and is computed below by quadrature"
     ),
+    "theory/pld/largest_loss.py: LargestLoss.of: 8 -> 9": (
+        "a lower end that is lower by a unit in the last place is a lower end too; how near it is "
+        "to the mass is promised to ten digits at most"
+    ),
     "theory/pld/composition_query.py: module: 20 -> 21": (
         "the amount of work above which another engine is taken: both are certified to the same "
         "tolerance, and one is slower"

@@ -111,6 +111,10 @@ def test_a_batch_of_laws_is_their_product():
     plain = sum((1 + i % 3) * LaplaceLaw(float(e)).log_mgf(z) for i, e in enumerate(epsilons))
     np.testing.assert_allclose(batch.log_mgf(z), plain, rtol=1e-13)
     assert sum(laws.size * count for laws, count in batch.blocks()) == batch.counts.sum()
+    omega = np.array([0.5, 3.0, 50.0, 1e4])
+    alone = [LaplaceBatch.of([(LaplaceLaw(float(e)), 1 + i % 3)]) for i, e in enumerate(epsilons)]
+    decays = sum(one.log_decay(0.7, omega) for one in alone)
+    np.testing.assert_allclose(batch.log_decay(0.7, omega), decays, rtol=1e-11)
 
 
 def bare(parts, epsilon, cutoff, period=None):
