@@ -18,6 +18,7 @@ from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.adversaries.registry import make
+from simulator.mechanisms import LeakyRandomizedResponse  # noqa: F401
 from tests.helpers.machine_steps import MachineStep
 from tests.helpers.natural_programs import (
     ALICE,
@@ -92,6 +93,9 @@ def test_natural_adversaries_play_as_read(name):
          1, "a formatted text of values that are computed"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, STAKE.value)", 0,
          "the attribute value, which is computed"),
+        ("answer = yield WITHOUT, EVERYONE, WEAK\n"
+         "yield WITHOUT, EVERYONE, LeakyRandomizedResponse(ALICE, 0.1 * answer, 0.001 * answer)", 1,
+         "a LeakyRandomizedResponse in which more than epsilon is computed"),
         ("global KEPT\nKEPT = 1\nyield WITHOUT, EVERYONE, WEAK", 0,
          "global is not in the closed form"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, coins.beta(1, 2) / 10)", 0,
