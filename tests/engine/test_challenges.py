@@ -17,10 +17,12 @@ from simulator import (
     counting_query,
     simulate,
 )
+from simulator.adversaries import Rule
 from simulator.adversaries.contract import Challenge
 from simulator.data import ADD_REMOVE, function_query
 from simulator.data.queries import counting_scores
 from simulator.engine.algorithm_1 import play_as_generator
+from simulator.engine.block import met_at_first
 from simulator.engine.challenges import MOST_KEPT, Challenges
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
@@ -421,3 +423,12 @@ def test_what_is_sent_is_recorded_once_where_declared_likelihoods_are_not_truste
         Challenge(WITHOUT, EVERYONE, first),
         Challenge(WITHOUT, EVERYONE, second),
     )
+
+
+def test_an_entry_without_a_free_number_is_recorded_though_it_is_not_sent(monkeypatch):
+    for name in ("RECORDED", "LEAST_RECORDED"):
+        monkeypatch.setattr(f"simulator.engine.block.{name}", 20)
+    menu = tuple(Challenge(WITHOUT, EVERYONE, RandomizedResponse(ALICE, e)) for e in (0.1, 0.2))
+    rule = Rule(lambda state, i, answer, coins: (state, 0), menu)
+    s = Specification(rule, FAMILY, rounds=2, trials=1000, seed=1, trust=False)
+    assert set(met_at_first(s, 0, 0)) == set(menu)

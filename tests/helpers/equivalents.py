@@ -47,4 +47,27 @@ EQUIVALENT: dict[str, str] = {
         "the amount of work above which another engine is taken: both are certified to the same "
         "tolerance, and one is slower"
     ),
+    "engine/enumerated/intervals.py: Line.below: threshold > self.high -> "
+    "threshold >= self.high (2)": (
+        "reached with a threshold below the lower end or above the upper one, and not with one "
+        "that is equal"
+    ),
+    "engine/enumerated/moments.py: Moments._quick_moment: "
+    "logs[segment].max(initial=-math.inf) -> logs[segment].min(initial=-math.inf)": (
+        "the quick way is given up each time, and the same moment is computed the slow way"
+    ),
+    "theory/bounds/bounded_range.py: non_adaptive_ends: epsilon < rounds * width -> "
+    "epsilon <= rounds * width": (
+        "at the largest loss the bracket of every pair's delta is [0, 0], which changes neither end"
+    ),
+    "theory/filters/rules.py: realised_step: leaked >= delta -> leaked > delta": (
+        "where both are equal, either order gives the error (x - 2x) + x, which is 0"
+    ),
+    "theory/pld/enclosing_lines.py: module: 1 -> 2 (2)": (
+        "a limit of work: a line of more points is as certain, and takes longer"
+    ),
+    "theory/pld/laplace_batch.py: LaplaceBatch.log_mgf: _BLOCK // max(flat.size, 1) -> "
+    "_BLOCK * max(flat.size, 1)": (
+        "how many laws are summed at once: the memory that it takes, and the order of rounding"
+    ),
 }

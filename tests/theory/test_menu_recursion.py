@@ -13,7 +13,14 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds import menu_recursion
 from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.bounds.menu_recursion import Lattice, _Line, _lower, menu_delta, menu_epsilon
+from simulator.theory.bounds.menu_recursion import (
+    Lattice,
+    _Line,
+    _lower,
+    _upper,
+    menu_delta,
+    menu_epsilon,
+)
 from simulator.theory.bounds.registry import bound
 from simulator.theory.events import compose, gaussian, self_compose, subsampled
 from simulator.theory.guarantees.bounded_range import BoundedRange
@@ -319,7 +326,9 @@ def test_noise_of_what_is_won_and_of_what_is_lost_lowers_the_lower_end(monkeypat
     stages = [(menu, 2)]
     lattice = Lattice.at_epsilon(stages, 0.2, 1e5)
     line = _Line(lattice)
-    quiet = _lower(stages, line)
+    quiet, above = _lower(stages, line), _upper(stages, line)
+    assert (quiet <= above).all()
+    assert above[0] == 1.0 > above[1]
     monkeypatch.setattr(menu_recursion, "_noise", noise)
     np.testing.assert_allclose(
         _lower(stages, line), np.maximum(quiet - 1e-3 / line.tilt[line.inside], 0.0), atol=1e-9
