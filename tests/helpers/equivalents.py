@@ -5,6 +5,10 @@ that only makes a program slower or faster is here too, and says so.
 """
 
 EQUIVALENT: dict[str, str] = {
+    "adversaries/program/meaning.py: Meaning.alike: zip(sides[0] or (), sides[1] or ()) -> "
+    "zip(sides[1] or (), sides[0] or ())": (
+        "whether whole numbers are equal does not depend on which stands first"
+    ),
     "analysis/plots/rounds.py: plot_epsilon_against_rounds: 1.5 -> 3.0": (
         "the width of the caps of error bars, in points: a matter of looks"
     ),

@@ -277,6 +277,9 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
         "n = 3\nwhile True:\n    c = 0\n    for _ in range(n):\n        n, c = 1, c + 1\n"
         "    n = 3\n"
         "    yield PAIR, STRONG if c == 3 else WEAK",
+        "while True:\n    for i in range(3):\n        for j in range(4):\n"
+        "            yield PAIR, WEAK\n            if j >= i:\n                break\n"
+        "        yield PAIR, STRONG",
         "a = 0.0\nwhile True:\n    x = max(0, a)\n"
         "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",
     ],
