@@ -18,12 +18,13 @@ from simulator import (
     simulate,
 )
 from simulator.adversaries import Rule
-from simulator.adversaries.contract import Challenge
+from simulator.adversaries.contract import Challenge, off_menu, out_of_range
 from simulator.data import ADD_REMOVE, function_query
 from simulator.data.queries import counting_scores
 from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.block import met_at_first
 from simulator.engine.challenges import MOST_KEPT, Challenges
+from simulator.engine.compiled.menu import Menu
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
 from simulator.identity.keys import is_fixed
@@ -432,3 +433,12 @@ def test_an_entry_without_a_free_number_is_recorded_though_it_is_not_sent(monkey
     rule = Rule(lambda state, i, answer, coins: (state, 0), menu)
     s = Specification(rule, FAMILY, rounds=2, trials=1000, seed=1, trust=False)
     assert set(met_at_first(s, 0, 0)) == set(menu)
+
+
+def test_a_menu_says_what_is_wrong_with_a_move():
+    entry = Challenge(WITHOUT, EVERYONE, Laplace(ALICE, Free(0.05, 0.1)))
+    rule = Rule(lambda state, i, answer, coins: (state, 0, 0.1), (entry,))
+    menu = Menu.of(rule, FAMILY, ADD_REMOVE, None)
+    assert menu.complaint(0, 0.07) == ""
+    assert menu.complaint(0, 0.3) == out_of_range(rule.name, 0.3)
+    assert menu.complaint(1, 0.07) == off_menu(rule.name, 1)

@@ -143,11 +143,20 @@ class Judge:
 
 
 def stored():
-    """What was found earlier: {label: what was found of it}, without what is out of date."""
+    """What was found earlier: {label: what was found of it}.
+
+    Left out is what a changed module, or a changed test that caught it, may have altered. A
+    survivor stays one until it is tried again.
+    """
     if not STORE.exists():
         return {}
     found = json.loads(STORE.read_text(encoding="utf-8"))["mutants"]
-    return {label: each for label, each in found.items() if each["made from"] == made_from(each)}
+    return {
+        label: each
+        for label, each in found.items()
+        if each["made from"] == made_from(each)
+        or (each["caught by"] is None and each["made from"][0] == made_from(each)[0])
+    }
 
 
 def made_from(found, root=ROOT):
@@ -241,7 +250,7 @@ def main(words):
     def keep(mutant, wide):
         start = time.monotonic()
         caught, tried = judge.trial(mutant, wide)
-        spent = time.monotonic() - start + found.get(mutant.label, {}).get("seconds", 0)
+        spent = time.monotonic() - start
         each = {"module": mutant.module, "caught by": caught, "tried": tried, "wide": wide}
         found[mutant.label] = each | {
             "seconds": round(spent, 1),
@@ -259,7 +268,9 @@ def main(words):
     with copied() as folder:
         judge = Judge(folder)
         for mutant in now:
-            if mutant.label not in found:
+            each = found.get(mutant.label)
+            argued = mutant.label in EQUIVALENT
+            if each is None or (each["made from"] != made_from(each, folder) and not argued):
                 keep(mutant, wide=False)
         for mutant in now:
             each = found[mutant.label]

@@ -214,3 +214,8 @@ def test_points_that_are_left_out_are_counted_by_their_size():
     expected = np.exp(-40.0) * np.abs(1.0 / (z * (1.0 + z))).sum()
     assert expected < points.left_out < expected * (1.0 + 1e-8)
     assert points.left_out_whole == pytest.approx(np.exp(-40.0) * out.size, rel=1e-8)
+
+
+def test_far_from_its_centre_a_line_says_nothing():
+    value = bare(CountedLaws.of([(LaplaceLaw(0.1), 60)]), 3.0, 30.0).at(1e9)
+    assert (value.lower, value.upper) == (0.0, 1.0)
