@@ -3,10 +3,10 @@
 ``python -m tests.helpers.chance [NUMBER] [ROOM ...]`` writes results/mutants_by_chance.md and
 .json; with rooms only their mutants are tried. The changes are those of
 :mod:`tests.helpers.mutants`, drawn from all sites of the core. Each is tried on the tests of its
-room alone: first those that enter the changed function, the quickest first, then those that enter
-its module, then the others, until the next would pass a minute. What is found is stored at once, so
-a run that was killed goes on; a mutant is tried again when its module has changed, the file of the
-test that caught it, or, of a survivor, any test of its room.
+room alone: first those that enter the changed function, the quickest first, then those of files
+that name it, then those that enter its module, then the others, until the next would pass a minute.
+What is found is stored at once, so a run that was killed goes on; a mutant is tried again when its
+module has changed, the file of the test that caught it, or, of a survivor, any test of its room.
 
 A mutant is caught by a test that fails with it, and passes without it when run alone. It is caught
 too where the tests do not end in their time, or their process dies, and without the mutant they end
@@ -64,15 +64,28 @@ def digest_of_tests(room, root=ROOT):
     return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
 
 
-def ordered(mutant, tests):
+def names_it(file, mutant, root):
+    """Whether a test file is that of the mutant's module, or names its function or class.
+
+    What is called while tests are collected, no test is seen to enter.
+    """
+    outermost = mutant.function.partition(".")[0]
+    path = root / file
+    return Path(mutant.module).stem in path.stem or (
+        len(outermost) > 4 and path.exists() and outermost in path.read_text(encoding="utf-8")
+    )
+
+
+def ordered(mutant, tests, root=ROOT):
     """Tests in the order in which they are tried on a mutant, and how many of them reach it."""
     inside = f"{mutant.module}: {mutant.function}"
-    stem = Path(mutant.module).stem
+    files = {each.name.partition("::")[0] for each in tests}
+    named = {file for file in files if names_it(file, mutant, root)}
     ranks = {}
     for each in tests:
         if not mutant.imported and inside in each.entered:
             ranks[each] = 0
-        elif stem in Path(each.name.partition("::")[0]).stem:
+        elif each.name.partition("::")[0] in named:
             ranks[each] = 1
         else:
             ranks[each] = 2 if each.enters(mutant.module) else 3
@@ -130,7 +143,7 @@ class Judge:
 
     def trial(self, mutant, wide):
         """What catches a mutant, or None, and how many tests were tried at most."""
-        tests, near = ordered(mutant, self.tests(mutant.module.partition("/")[0]))
+        tests, near = ordered(mutant, self.tests(mutant.module.partition("/")[0]), self.folder)
         if wide:
             tried = until(tests, WIDE)
             return self._caught(mutant, tried, cold=True), len(tried)
