@@ -156,19 +156,15 @@ class Judge:
 
 
 def stored():
-    """What was found earlier: {label: what was found of it}.
+    """What was found earlier of mutants whose module is as it was: {label: what was found of it}.
 
-    Left out is what a changed module, or a changed test that caught it, may have altered. A
-    survivor stays one until it is tried again.
+    A verdict stands until the mutant is tried again, because tests have changed.
     """
     if not STORE.exists():
         return {}
     found = json.loads(STORE.read_text(encoding="utf-8"))["mutants"]
     return {
-        label: each
-        for label, each in found.items()
-        if each["made from"] == made_from(each)
-        or (each["caught by"] is None and each["made from"][0] == made_from(each)[0])
+        label: each for label, each in found.items() if each["made from"][0] == made_from(each)[0]
     }
 
 
@@ -210,6 +206,7 @@ def page(found, chosen, of, made):
     lost = {label: each for label, each in found.items() if each["caught by"] is None}
     argued = {label: each for label, each in lost.items() if label in EQUIVALENT}
     caught = len(found) - len(lost)
+    old = sum(each["made from"] != made_from(each) for each in found.values())
     hangs = sum(each["caught by"] in (HANGS, ENDS) for each in found.values())
     lines = [
         "# Mutants by chance",
@@ -219,7 +216,8 @@ def page(found, chosen, of, made):
         "",
         f"Of {of:,} places of the core where code can be changed {len(chosen)} were drawn with "
         f"seed {SEED} and {len(found)} tried. The tests of their room catch "
-        f"{percent(caught, len(found))}, {hangs} because a process did not end or died. "
+        f"{percent(caught, len(found))}, {hangs} because a process did not end or died; {old} are to be "
+        "tried again, as tests have changed since. "
         f"{len(argued)} are equivalent by the arguments below: without them "
         f"{percent(caught, len(found) - len(argued))} are caught, and with them counted as caught "
         f"{percent(caught + len(argued), len(found))}. `make mutants-by-chance` writes this page; "
