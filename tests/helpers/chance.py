@@ -216,8 +216,8 @@ def page(found, chosen, of, made):
         "",
         f"Of {of:,} places of the core where code can be changed {len(chosen)} were drawn with "
         f"seed {SEED} and {len(found)} tried. The tests of their room catch "
-        f"{percent(caught, len(found))}, {hangs} because a process did not end or died; {old} are to be "
-        "tried again, as tests have changed since. "
+        f"{percent(caught, len(found))}, {hangs} because a process did not end or died; "
+        f"{old} are to be tried again, as tests have changed since. "
         f"{len(argued)} are equivalent by the arguments below: without them "
         f"{percent(caught, len(found) - len(argued))} are caught, and with them counted as caught "
         f"{percent(caught + len(argued), len(found))}. `make mutants-by-chance` writes this page; "
