@@ -37,7 +37,8 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots status results quick test lowest newest nightly mutants check claims knobs bench bench-change coverage suite faults worst \
+.PHONY: help install plots status results quick test lowest newest nightly mutants mutants-by-chance check claims knobs \
+        bench bench-change coverage suite faults worst \
         filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
 
 help:            ## list the targets
@@ -152,6 +153,9 @@ nightly: $(READY)   ## before a release: the slow tests, hypothesis's properties
 
 mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some five minutes)
 	$(MAKE_RESULTS) --always mutations
+
+mutants-by-chance: $(READY)   ## after a change of the tests: plant 500 changes of the core that are drawn by chance, into results/mutants_by_chance.md (an hour; what has not changed is kept)
+	$(MAKE_RESULTS) --always mutants-by-chance
 
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose verify

@@ -103,6 +103,7 @@ def listed() -> dict[str, Listed]:
         _report("suite", jobs=2),
         _report("faults", jobs=2),
         _report("mutations", "tests.helpers.mutations", ignores=code_alone),
+        _report("mutants-by-chance", "tests.helpers.chance", ignores=code_alone),
         _report("benchmarks", files=("benchmarks.json",), environment="peers", jobs=2, quiet=True,
                 ignores=code_alone),
     )  # fmt: skip

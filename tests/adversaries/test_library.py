@@ -13,7 +13,7 @@ import pytest
 from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.adversaries.contract import check_challenge
-from simulator.adversaries.registry import entries, make, pure_budget
+from simulator.adversaries.registry import _unloaded, entries, make, pure_budget
 from simulator.analysis.simulate import simulate
 from simulator.analysis.verification import library_adversaries
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
@@ -324,3 +324,8 @@ def test_in_a_family_without_pure_mechanisms_those_that_play_there_are_checked()
     assert names - {"dp-sgd"} == {"fixed-worst-case"}  # dp-sgd is of a shelf
     with pytest.raises(InvalidInput, match="no adversary of the library plays in shuffled"):
         library_adversaries(parse_guarantee("shuffled:1,1000"), 3)
+
+
+def test_an_adversary_that_cannot_be_loaded_is_refused_with_its_reason():
+    with pytest.raises(InvalidInput, match=r"^it needs another package$"):
+        _unloaded("other", "it needs another package").make(PureDP(0.2), 3)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from simulator.adversaries.registry import make
+from simulator.adversaries.registry import entries, make
 from simulator.analysis.estimation import violation
-from simulator.analysis.verification import decided, looks, probed, verify
+from simulator.analysis.verification import decided, library_adversaries, looks, probed, verify
 from simulator.engine.specification import Specification
 from simulator.theory import Composition, PureDP, bound
 
@@ -97,3 +97,11 @@ def test_looking_twice_keeps_the_false_alarm_and_finds_what_is_wrong():
             alarms[epsilon] += any(check.violated for check in checks)
     assert alarms[0.2] <= binom.isf(1e-6, 150, 0.2)
     assert alarms[0.19] > 0.9 * 150
+
+
+def test_every_adversary_of_the_library_is_made_for_the_family_and_its_rounds():
+    family = PureDP(0.2)
+    made = library_adversaries(family, 3)
+    assert made.keys() == {each.name for each in entries() if each.plays_in(family)}
+    _, _, mechanism = next(made["fixed-worst-case"](np.random.default_rng(0)))
+    assert family.admits(mechanism.guarantee())

@@ -17,11 +17,14 @@ from simulator import (
     counting_query,
     simulate,
 )
-from simulator.adversaries.contract import Challenge
+from simulator.adversaries import Rule
+from simulator.adversaries.contract import Challenge, off_menu, out_of_range
 from simulator.data import ADD_REMOVE, function_query
 from simulator.data.queries import counting_scores
 from simulator.engine.algorithm_1 import play_as_generator
+from simulator.engine.block import met_at_first
 from simulator.engine.challenges import MOST_KEPT, Challenges
+from simulator.engine.compiled.menu import Menu
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
 from simulator.identity.keys import is_fixed
@@ -401,3 +404,41 @@ def test_what_is_fixed():
         Reweighted([1]), Adjustable(0.2),
     ):  # fmt: skip
         assert not is_fixed(loose), loose
+
+
+def test_what_is_sent_is_recorded_once_where_declared_likelihoods_are_not_trusted():
+    first, second = Laplace(ALICE, 0.1), RandomizedResponse(ALICE, 0.2)
+
+    def adversary(coins):
+        for mechanism in (first, second, first):
+            yield WITHOUT, EVERYONE, mechanism
+
+    played = {
+        trust: play_as_generator(
+            Specification(adversary, FAMILY, rounds=3, trials=4, seed=1, trust=trust), 0, 0
+        )
+        for trust in (False, True)
+    }
+    assert played[True].challenges == ()
+    assert played[False].challenges == (
+        Challenge(WITHOUT, EVERYONE, first),
+        Challenge(WITHOUT, EVERYONE, second),
+    )
+
+
+def test_an_entry_without_a_free_number_is_recorded_though_it_is_not_sent(monkeypatch):
+    for name in ("RECORDED", "LEAST_RECORDED"):
+        monkeypatch.setattr(f"simulator.engine.block.{name}", 20)
+    menu = tuple(Challenge(WITHOUT, EVERYONE, RandomizedResponse(ALICE, e)) for e in (0.1, 0.2))
+    rule = Rule(lambda state, i, answer, coins: (state, 0), menu)
+    s = Specification(rule, FAMILY, rounds=2, trials=1000, seed=1, trust=False)
+    assert set(met_at_first(s, 0, 0)) == set(menu)
+
+
+def test_a_menu_says_what_is_wrong_with_a_move():
+    entry = Challenge(WITHOUT, EVERYONE, Laplace(ALICE, Free(0.05, 0.1)))
+    rule = Rule(lambda state, i, answer, coins: (state, 0, 0.1), (entry,))
+    menu = Menu.of(rule, FAMILY, ADD_REMOVE, None)
+    assert menu.complaint(0, 0.07) == ""
+    assert menu.complaint(0, 0.3) == out_of_range(rule.name, 0.3)
+    assert menu.complaint(1, 0.07) == off_menu(rule.name, 1)

@@ -5,34 +5,19 @@ of the project, runs the tests named beside each until one fails, and writes res
 With TEXT only those whose module or reason contains one of the texts are planted, with ``--new``
 those of which nothing is stored. ``--check`` plants none and says which texts do not stand alone.
 
-A defect is caught if a test fails that passes without it. Each run is a process forked from this
-one: the libraries that the tests import are loaded, the project's own modules are loaded anew.
+A defect is caught if a test fails that passes without it. Each run is a process of its own, see
+:mod:`tests.helpers.planting`.
 """
 
 import json
-import os
-import shutil
-import signal
 import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
-
-import hypothesis  # noqa: F401
-import numba  # noqa: F401
-import pytest
-import scipy.stats  # noqa: F401
 
 from simulator.runner.store.provenance import provenance
 from tests.helpers.defects import DEFECTS
+from tests.helpers.planting import ROOT, copied, first_failure, planted
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE, STORE = ROOT / "results" / "mutations.md", ROOT / "results" / "mutations.json"
-COPIED = ("simulator", "tests", "experiments", "results", "pyproject.toml", "README.md",
-          "CONTRIBUTING.md", "Makefile")  # fmt: skip
-LONGEST = 900
-"""Seconds after which a run is stopped; a defect that lets tests hang is caught."""
-OURS = ("simulator", "tests")
 MOST_BROKEN = 5
 """Tests that fail without a defect too, after which one is given up."""
 
@@ -46,53 +31,6 @@ def place(defect, root=ROOT):
     return None
 
 
-class Failures:
-    """A plugin of pytest that notes which tests failed, or files that could not be collected."""
-
-    def __init__(self):
-        self.names = []
-
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.names.append(report.nodeid)
-
-    def pytest_collectreport(self, report):
-        if report.failed:
-            self.names.append(report.nodeid)
-
-
-def first_failure(folder, tests, deselected=()):
-    """The first of some tests that fails in a copy of the project, or None."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        signal.alarm(LONGEST)
-        os.chdir(folder)
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
-            os.dup2(nowhere.fileno(), 2)
-        for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
-            del sys.modules[name]
-        sys.path[:] = [str(folder), *(each for each in sys.path if Path(each or ".") != ROOT)]
-        os.environ["PYTHONPATH"] = str(folder)
-        failures = Failures()
-        options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-        options += [f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in deselected]
-        code = pytest.main([*options, *tests], plugins=[failures])
-        with open(writing, "w") as pipe:
-            json.dump([int(code), failures.names[:1]], pipe)
-        os._exit(0)
-    os.close(writing)
-    with open(reading) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    if not text:
-        return "a run without an end"
-    code, names = json.loads(text)
-    return names[0] if names else (None if code in (0, 5) else f"pytest's exit code {code}")
-
-
 def catcher(defect, folder):
     """The test that fails for a defect and passes without it, or None."""
     path = place(defect, folder)
@@ -101,11 +39,8 @@ def catcher(defect, folder):
     broken = []
     tests = [f"tests/{name}" for name in defect.tests.split()]
     while len(broken) < MOST_BROKEN:
-        path.write_text(right.replace(defect.old, defect.new), encoding="utf-8")
-        try:
+        with planted(path, right.replace(defect.old, defect.new)):
             found = first_failure(folder, tests, broken)
-        finally:
-            path.write_text(right, encoding="utf-8")
         if found is None or "/" not in found or first_failure(folder, [found]) is None:
             return found
         broken.append(found)
@@ -167,12 +102,7 @@ def main(words):
     if "--new" in words:
         chosen = [d for d in DEFECTS if label(d) not in stored()]
     made, caught = provenance(), {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name).resolve()
-        for each in COPIED:
-            copy = shutil.copytree if (ROOT / each).is_dir() else shutil.copy2
-            copy(ROOT / each, folder / each)
-        sys.dont_write_bytecode = False  # the copy's rewritten tests serve all runs
+    with copied() as folder:
         for defect in chosen:
             caught[defect] = catcher(defect, folder)
             keep(defect, caught[defect], made)

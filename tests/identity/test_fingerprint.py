@@ -15,7 +15,7 @@ from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_qu
 from simulator.adversaries import Rule
 from simulator.adversaries.loading import find_adversary
 from simulator.adversaries.registry import entries
-from simulator.identity.fingerprint import Walk, fingerprint
+from simulator.identity.fingerprint import Walk, _short, fingerprint
 from simulator.mechanisms import PostProcessed
 from simulator.theory import SubsampledGaussianDP
 
@@ -225,3 +225,8 @@ def test_a_whole_number_of_any_length_has_a_digest():
     huge = 10**5000
     assert fingerprint(x=huge).digest == fingerprint(x=10**5000).digest
     assert fingerprint(x=huge).digest != fingerprint(x=huge + 1).digest
+
+
+def test_of_a_long_place_the_outermost_and_the_innermost_steps_are_shown():
+    assert _short("a.b.c.d") == "a.b.c.d"
+    assert _short("a.b.c.d.e.f") == "a.….e.f"

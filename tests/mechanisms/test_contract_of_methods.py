@@ -7,7 +7,7 @@ import pytest
 from simulator import PureDP
 from simulator.data import ADD_REMOVE
 from simulator.errors import InvalidInput
-from simulator.mechanisms import Mechanism
+from simulator.mechanisms import BlackBox, Mechanism
 
 
 def test_a_wrong_signature_is_refused_where_the_class_is_written():
@@ -42,3 +42,8 @@ def test_what_can_be_called_with_the_arguments_is_taken(more):
     else:
         with pytest.raises(InvalidInput, match="does not fit the contract"):
             exec(text, names)
+
+
+def test_a_black_box_needs_a_function():
+    with pytest.raises(InvalidInput, match="BlackBox needs a function of a database, not 3"):
+        BlackBox(3, PureDP(0.1))

@@ -16,6 +16,7 @@ from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
 from simulator.theory.filters.named import FILTERS, filter_class, parse_filter
 from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
 from simulator.theory.filters.residue import ResidueFilter
+from simulator.theory.filters.rules import realised_step, sum_step
 from simulator.theory.filters.sums import SumFilter
 
 EPSILON, DELTA = 1.0, 0.05
@@ -192,6 +193,23 @@ def test_decimals_that_add_up_to_the_budget_are_admitted_and_not_a_bit_more(roun
     for _ in range(10):
         leaky.spend(ApproxDP(0.01, 1e-7))
     assert not leaky.admits(ApproxDP(0.01, 1e-20))
+
+
+def test_what_rounding_takes_from_a_sum_is_kept_beside_it():
+    """Rounds of very different sizes: both sums, with their errors, are those of fractions."""
+    sizes = (2.0 ** np.random.default_rng(5).uniform(-60.0, -4.0, 300)).tolist()
+    budget = sum(map(Fraction, sizes))
+    for one in (0, 1):
+        state = (0.0, 0.0, 0.0, 0.0, 2.0, 2.0)
+        for size in sizes:
+            admitted, state = sum_step(state, *((size, 0.0) if one == 0 else (0.0, size)))
+            assert admitted
+        assert abs(Fraction(state[2 * one]) + Fraction(state[2 * one + 1]) - budget) < 2.0**-95
+    state = (0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 700.0, 2.0)
+    for size in sizes:
+        admitted, state = realised_step(state, 0.0, size)
+        assert admitted
+    assert abs(Fraction(state[3]) + Fraction(state[4]) - budget) < 2.0**-95
 
 
 @pytest.mark.parametrize("kind", [kind for kind in PROVED.values() if kind is not ResidueFilter])

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -438,3 +439,15 @@ def test_many_rounds_of_wide_discrete_noise_are_gaussian():
     assert found.width <= 2e-5 * found.upper
     limit = gaussian_delta(math.sqrt(rounds) / sigma, epsilon)
     assert found.lower <= limit <= found.upper
+
+
+def test_a_bracket_is_narrow_beside_its_upper_end():
+    query, line = (
+        LinesQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-4),
+        SimpleNamespace(is_line=False, is_finest=False),
+    )
+    for upper in (1e-9, 1.0, 50.0):
+        assert query._is_narrow(Bracket(upper * (1 - 0.9e-4), upper), line)
+        assert not query._is_narrow(Bracket(upper * (1 - 1.1e-4), upper), line)
+    assert query._is_narrow(Bracket(0.0, 0.0), line)
+    assert not query._is_narrow(Bracket(1.0, math.inf), line)

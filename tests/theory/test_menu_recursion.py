@@ -10,9 +10,17 @@ import scipy
 
 from simulator import Account
 from simulator.foundations.errors import NotApplicable
+from simulator.theory.bounds import menu_recursion
 from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.bounds.menu_recursion import menu_delta, menu_epsilon
+from simulator.theory.bounds.menu_recursion import (
+    Lattice,
+    _Line,
+    _lower,
+    _upper,
+    menu_delta,
+    menu_epsilon,
+)
 from simulator.theory.bounds.registry import bound
 from simulator.theory.events import compose, gaussian, self_compose, subsampled
 from simulator.theory.guarantees.bounded_range import BoundedRange
@@ -299,3 +307,30 @@ def test_tiny_losses_have_narrow_ends_without_the_recursion():
     rounds = Composition.repeat(SubsampledGaussianDP(1e4, 1e-4), 100)
     found = bound("any-direction").on(rounds).epsilon(1e-12)
     assert found.lower == pytest.approx(found.upper, rel=1e-3)
+
+
+def test_a_norm_is_rounded_up_and_hardly():
+    values = np.random.default_rng(3).normal(size=1000)
+    norm, exact = _Line.norm(None, values), math.sqrt(math.fsum(values**2))
+    assert exact < norm < exact * (1.0 + 1e-8)
+
+
+@pytest.mark.parametrize("noisy", [0, 1])
+def test_noise_of_what_is_won_and_of_what_is_lost_lowers_the_lower_end(monkeypatch, noisy):
+    menu, calls = directions(randomized_response(0.3)), []
+
+    def noise(line, before, size, kernels):
+        calls.append(size)
+        return 1e-3 if len(calls) % 2 == noisy else 0.0
+
+    stages = [(menu, 2)]
+    lattice = Lattice.at_epsilon(stages, 0.2, 1e5)
+    line = _Line(lattice)
+    quiet, above = _lower(stages, line), _upper(stages, line)
+    assert (quiet <= above).all()
+    assert above[0] == 1.0 > above[1]
+    monkeypatch.setattr(menu_recursion, "_noise", noise)
+    np.testing.assert_allclose(
+        _lower(stages, line), np.maximum(quiet - 1e-3 / line.tilt[line.inside], 0.0), atol=1e-9
+    )
+    assert len(calls) == 4

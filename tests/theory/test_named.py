@@ -10,6 +10,8 @@ import simulator
 from simulator.errors import InvalidInput
 from simulator.foundations import grammar
 from simulator.foundations.extensions import load_named
+from simulator.theory import LaplaceLaw, compose_laws
+from simulator.theory.events.named import compare
 from simulator.theory.filters.named import BY_NAME, filter_class, parse_filter
 from simulator.theory.guarantees.named import (
     FAMILIES,
@@ -86,3 +88,16 @@ def test_an_unknown_name_is_one_line():
         parse_filter("summ:1")
     with pytest.raises(InvalidInput, match="must be a subclass of Filter"):
         filter_class("certified")  # a certificate is read from a file, and made by no class
+
+
+def test_rounds_of_one_mechanism_are_compared_by_its_own_law():
+    rows = compare("laplace:0.1*2", delta=1e-6)
+    exact = {row.name: row.answer for row in rows}["privacy-loss-distribution"]
+    assert exact.lower <= compose_laws([(LaplaceLaw(0.1), 2)], 1e-6).epsilon(1e-6).upper
+    assert exact.upper >= compose_laws([(LaplaceLaw(0.1), 2)], 1e-6).epsilon(1e-6).lower
+
+
+def test_three_bounds_at_most_are_named_for_one_that_is_not_there():
+    with pytest.raises(InvalidInput, match="no bound 'clone'; did you mean clones-") as found:
+        compare("laplace:0.1*2", delta=1e-6, names=["clone"])
+    assert str(found.value).count(" or ") == 2

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     PLD,
     FiniteLaw,
@@ -330,3 +330,10 @@ def test_a_law_that_reveals_the_data_composes_to_delta_1():
     composed = compose_laws([(revealing, 1), (other, 1)])
     assert composed.delta(0.1).lower > 1 - 1e-13
     assert composed.epsilon(0.5).lower == math.inf
+
+
+def test_losses_spread_too_widely_are_refused():
+    rounds = [(LaplaceLaw(0.5), 2)]
+    compose_laws([(GaussianLaw(0.9e5), 1), *rounds]).epsilon(1e-5)
+    with pytest.raises(NotApplicable, match=r"1\.5e\+05, outside \[1e-14, 100000\]"):
+        compose_laws([(GaussianLaw(1.5e5), 1), *rounds]).epsilon(1e-5)

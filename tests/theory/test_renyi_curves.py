@@ -20,6 +20,8 @@ from simulator.theory import (
     bounds_for,
     parse_guarantee,
 )
+from simulator.theory.guarantees.law_renyi import law_renyi
+from simulator.theory.laws.gaussian import GaussianLaw
 
 CKS = "rdp-canonne-kamath-steinke"
 ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0, 64.0)
@@ -124,3 +126,8 @@ def test_a_curve_round_trips_and_nonsense_is_refused():
     for text in ("renyi:2", "renyi:2,0.1,3", "renyi:x,1"):
         with pytest.raises(InvalidInput, match="renyi"):
             parse_guarantee(text)
+
+
+def test_the_curve_of_a_gaussian_law_is_a_line():
+    for alpha in (1.5, 4.0):
+        assert law_renyi(GaussianLaw(0.3), alpha) == pytest.approx(alpha * 0.3**2 / 2)

@@ -77,6 +77,7 @@ def test_the_transform_is_that_of_its_definition(case):
     log, wrong = one.log_value(case[3])
     assert abs(log - exact.log_value) <= wrong + 1e-13  # the panels' own rounding
     assert wrong < 1e-10
+    assert exact.variation() <= one.variation(case[3]) <= 1.0002 * exact.variation()
     for omega in (3.0, 40.0, 200.0):
         wrong, bound = off_by(case, omega)
         assert wrong <= bound + 1e-13

@@ -282,7 +282,9 @@ def test_several_rounds_reveal_at_least_what_the_responses_do():
     composed = compose_laws([(shuffled_law(table, [0] * 9, [1, *[0] * 8]), rounds)])
     exact = max(one.delta(1.0).upper for one in (composed, composed.reversed()))
     composition = Composition.repeat(ShuffledDP(LOCAL, 9), rounds)
-    lower = bound("shuffled-randomized-response").on(composition).delta(1.0).lower
+    answer = bound("shuffled-randomized-response").on(composition).delta(1.0)
+    lower = answer.lower
+    assert (answer.value, answer.upper) == (lower, 1.0)
     assert exact * (1 - 1e-4) <= lower <= exact * (1 + 1e-12)
     mixed = composition + Composition.of((ShuffledDP(0.5, 30), 2), (ShuffledDP(0.0, 30), 1))
     below = bound("shuffled-randomized-response").on(mixed).epsilon(1e-3).lower

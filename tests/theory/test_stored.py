@@ -63,6 +63,12 @@ def test_the_order_of_the_rounds_in_a_document_does_not_matter():
     assert PLD.from_json(json.dumps(document)) == pld
 
 
+def test_a_document_of_laws_that_enclose_another_is_refused():
+    document = json.loads(compose_laws(ROUNDS, 1e-4).to_json()) | {"pessimistic": True}
+    with pytest.raises(InvalidInput, match=r"pessimistic.*no longer read"):
+        PLD.from_json(json.dumps(document))
+
+
 @pytest.mark.parametrize("ends", [(0.1, 0.2), (0.0, math.inf), (-math.inf, 5e-324), (1.0, 1.0)])
 def test_a_bracket_is_read_back(ends):
     bracket = Bracket(*ends)

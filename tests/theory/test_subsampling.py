@@ -255,3 +255,8 @@ def test_the_family_is_read_and_compared():
             SubsampledDP(1.0, 0.0, rate)
     with pytest.raises(NotApplicable):
         amplified_by_sampling(GaussianDP(1.0), 0.5)
+
+
+def test_a_sampled_leak_is_attained():
+    law = SubsampledDP(0.5, 0.1, rate=0.2).attained_law
+    assert max(law.infinite_mass, law.reversed().infinite_mass) == pytest.approx(0.2 * 0.1)

@@ -21,7 +21,7 @@ from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.laplace_batch import LaplaceBatch, multiplied_ratios
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.smoothed_tail import SmoothedTail, choose_window
-from simulator.theory.pld.transform_on_line import Scale, log_decay, sample
+from simulator.theory.pld.transform_on_line import Scale, _Points, log_decay, sample
 from tests.helpers.exploring import examples
 
 MIXED = CountedLaws.of(
@@ -111,6 +111,10 @@ def test_a_batch_of_laws_is_their_product():
     plain = sum((1 + i % 3) * LaplaceLaw(float(e)).log_mgf(z) for i, e in enumerate(epsilons))
     np.testing.assert_allclose(batch.log_mgf(z), plain, rtol=1e-13)
     assert sum(laws.size * count for laws, count in batch.blocks()) == batch.counts.sum()
+    omega = np.array([0.5, 3.0, 50.0, 1e4])
+    alone = [LaplaceBatch.of([(LaplaceLaw(float(e)), 1 + i % 3)]) for i, e in enumerate(epsilons)]
+    decays = sum(one.log_decay(0.7, omega) for one in alone)
+    np.testing.assert_allclose(batch.log_decay(0.7, omega), decays, rtol=1e-11)
 
 
 def bare(parts, epsilon, cutoff, period=None):
@@ -197,3 +201,21 @@ def test_ratios_near_nothing_keep_a_bound():
     product, error = multiplied_ratios(epsilons, -0.499, np.array([np.pi / 2e-3]))
     exact = exact_ratio(CountedLaws.of([(LaplaceLaw(1e-3), 16)]), -0.499, np.pi / 2e-3, 0.0)
     assert abs(product[0]) * np.exp(error[0]) >= float(abs(exact))
+
+
+def test_points_that_are_left_out_are_counted_by_their_size():
+    theta, omega = 0.4, np.linspace(0.0, 30.0, 200)
+    points = _Points(theta, omega, 0.0, negligible=1e-9)
+    assert (points.omega.size, points.left_out) == (200, 0.0)
+    points.times(np.where(omega < 1.0, 0.0, -40.0), np.zeros(200))
+    out = omega[omega >= 1.0]
+    np.testing.assert_array_equal(points.omega, omega[omega < 1.0])
+    z = theta + 1j * out
+    expected = np.exp(-40.0) * np.abs(1.0 / (z * (1.0 + z))).sum()
+    assert expected < points.left_out < expected * (1.0 + 1e-8)
+    assert points.left_out_whole == pytest.approx(np.exp(-40.0) * out.size, rel=1e-8)
+
+
+def test_far_from_its_centre_a_line_says_nothing():
+    value = bare(CountedLaws.of([(LaplaceLaw(0.1), 60)]), 3.0, 30.0).at(1e9)
+    assert (value.lower, value.upper) == (0.0, 1.0)

@@ -76,6 +76,7 @@ REFUSED = {
     "the attribute size of": "for w, b in PAIRS:\n    yield w, b, WEAK if w.size else STRONG",
     "tuples of two lengths": "for i in range(40):\n    yield PAIRS[i][0], SHORT[i][1], WEAK",
     "not all have so many": "for w, b in RAGGED:\n    yield w, b, WEAK",
+    "tuples, of which not all have so many": "for c in PAIRS:\n    yield c[0], c[2], WEAK",
     "not all are tuples": "for each in OF_SIZE:\n    yield each[0], each[1], WEAK",
     "by other than a whole number": "for c in CHALLENGES:\n    yield c[0], c[1], c[None]",
     "the truth of": "for w, b in PAIRS:\n    yield w, b, WEAK if w else STRONG",

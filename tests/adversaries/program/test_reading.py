@@ -18,6 +18,7 @@ from simulator.adversaries.program.forms import NotRead
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.adversaries.registry import make
+from simulator.mechanisms import LeakyRandomizedResponse  # noqa: F401
 from tests.helpers.machine_steps import MachineStep
 from tests.helpers.natural_programs import (
     ALICE,
@@ -92,6 +93,9 @@ def test_natural_adversaries_play_as_read(name):
          1, "a formatted text of values that are computed"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, STAKE.value)", 0,
          "the attribute value, which is computed"),
+        ("answer = yield WITHOUT, EVERYONE, WEAK\n"
+         "yield WITHOUT, EVERYONE, LeakyRandomizedResponse(ALICE, 0.1 * answer, 0.001 * answer)", 1,
+         "a LeakyRandomizedResponse in which more than epsilon is computed"),
         ("global KEPT\nKEPT = 1\nyield WITHOUT, EVERYONE, WEAK", 0,
          "global is not in the closed form"),
         ("yield WITHOUT, EVERYONE, Laplace(ALICE, coins.beta(1, 2) / 10)", 0,
@@ -277,6 +281,9 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
         "n = 3\nwhile True:\n    c = 0\n    for _ in range(n):\n        n, c = 1, c + 1\n"
         "    n = 3\n"
         "    yield PAIR, STRONG if c == 3 else WEAK",
+        "while True:\n    for i in range(3):\n        for j in range(4):\n"
+        "            yield PAIR, WEAK\n            if j >= i:\n                break\n"
+        "        yield PAIR, STRONG",
         "a = 0.0\nwhile True:\n    x = max(0, a)\n"
         "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",
     ],

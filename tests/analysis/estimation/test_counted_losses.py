@@ -192,6 +192,16 @@ def test_bands_and_trade_offs_contain_those_of_the_losses():
         assert (both.type_two_upper >= known.type_two_upper).all()
 
 
+def test_a_band_of_delta_is_wider_by_what_it_says_at_most():
+    losses, points = laws(0)["Gaussian"][:900], np.array([0.0, 1.0])
+    wide, exact = (
+        estimation.delta_band(sample(losses), points, 0) for sample in (counted, one_by_one)
+    )
+    assert (wide.widened > 0.0).all()
+    assert (exact.lower <= wide.lower + wide.widened + 1e-12).all()
+    assert (exact.upper >= wide.upper - wide.widened - 1e-12).all()
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(4))
 def test_bands_of_delta_are_wider_by_what_they_say_at_most(seed):

@@ -208,6 +208,13 @@ def failures(by_counts, exact):
             yield f"{name} {ours} for {theirs}"
 
 
+def test_intervals_of_few_trials_are_wider_by_what_they_say():
+    values, log_w = laws(3)["tilted"]
+    found = list(compared("tilted", values[:2000], log_w[:2000], 0))
+    assert all(by_counts.widened > 0.0 for by_counts, _ in found)
+    assert [list(failures(by_counts, exact)) for by_counts, exact in found] == [[]] * 16
+
+
 @pytest.mark.nightly
 def test_intervals_contain_those_of_the_losses_and_are_wider_by_what_they_say():
     seen = narrow = 0

@@ -7,23 +7,28 @@ and another measure. Statistical tests have fixed seeds; their intervals have co
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 
 from simulator import Laplace, PureDP, RandomizedResponse
-from simulator.adversaries import Rule
+from simulator.adversaries import Challenge, Rule
 from simulator.analysis import Tilted
 from simulator.analysis.estimation.weighted import HIDDEN
 from simulator.analysis.rare.choosing import guard, plain_enough
 from simulator.analysis.rare.drawing import upper_limit_without_hits
 from simulator.analysis.rare.pilot import pilot_tilt, typical_theta
-from simulator.analysis.rare.rehearsal import Rehearsals, plain
+from simulator.analysis.rare.rehearsal import Rehearsals, _along, plain
+from simulator.data.databases import ADD_REMOVE
 from simulator.engine.block import play_block
+from simulator.engine.compiled.menu import Menu
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.sampling import LARGEST_PSI
 from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import psi_bound_at
 from simulator.errors import InvalidInput, Refusal
+from simulator.mechanisms import Free
+from simulator.theory import LaplaceLaw
 from tests.helpers.rare_cases import estimated, unread
 from tests.helpers.small_games import ALICE, WITH_ALICE, WITHOUT_ALICE, on_alice
 
@@ -154,3 +159,17 @@ def test_the_theta_of_a_guard_leaves_digits_where_the_bound_falls_without_end():
         play_block(replace(s, sampling=found), 0, 0)
         with pytest.raises(InvalidInput, match="no correct digits"):
             play_block(replace(s, sampling=replace(found, theta=262_144.0)), 0, 0)
+
+
+def test_derivatives_along_a_free_parameter_are_those_of_the_laws():
+    entry = (WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, Free(0.05, 1.0)))
+    rule = Rule(lambda s, i, a, c: (s, 0, 0.5), (Challenge(*entry),))
+    menu = Menu.of(rule, PureDP(1.0), ADD_REMOVE, None)
+    epsilons, theta, h = np.array([0.7, 0.06, 0.2, 0.95]), 0.8, 1e-3
+    slopes, curvatures = _along(menu, 0, theta, epsilons)
+    low, at, high = (
+        np.array([float(LaplaceLaw(e).log_mgf(np.array([theta + d]))[0]) for e in epsilons])
+        for d in (-h, 0.0, h)
+    )
+    np.testing.assert_allclose(slopes, (high - low) / (2 * h), rtol=0.02)
+    np.testing.assert_allclose(curvatures, (high - 2 * at + low) / h**2, rtol=0.02)

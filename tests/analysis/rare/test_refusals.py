@@ -10,9 +10,10 @@ from simulator import PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
 from simulator.analysis import Tilted
-from simulator.analysis.estimation.weighted import HIDDEN
+from simulator.analysis.estimation.weighted import HIDDEN, MOST_ADVISED
 from simulator.analysis.rare import METHODS, Setting, enumerate_states, estimate_rare
 from simulator.analysis.rare.advice import estimates_of
+from simulator.analysis.rare.drawing import plain_trials
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput, NotApplicable, Refusal
@@ -277,3 +278,16 @@ def test_advice_that_does_not_work_is_found():
     assert not remedied(play, "try more trials, or a smaller epsilon", {"epsilon": 1.0}, "plain")
     with pytest.raises(AssertionError):
         remedied(play, 'x; the method "auto" applies', {"epsilon": 1.0}, "plain")
+
+
+def test_plain_trials_are_advised_where_they_are_not_too_many():
+    assert plain_trials(0.5) == pytest.approx(3 * 30 / 0.5)
+    assert plain_trials(3 * 30 / MOST_ADVISED * 1.01) == pytest.approx(MOST_ADVISED / 1.01)
+    assert plain_trials(3 * 30 / MOST_ADVISED * 0.99) == 0.0
+
+
+def test_a_setting_is_played_with_all_its_terms(monkeypatch):
+    monkeypatch.setattr("simulator.analysis.rare.question.run_in", lambda *terms: terms)
+    s = Specification(WORST, FAMILY, ROUNDS, 10)
+    setting = Setting(jobs=2, out="folder", progress=False)
+    assert setting.play(s, 1) == ("folder", s, (1,), 2, False)

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import softmax
 from scipy.stats import kstest, truncnorm
 
 from simulator import Gaussian
@@ -13,7 +14,9 @@ from simulator.adversaries import Rule
 from simulator.data.alice import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
+from simulator.mechanisms import Geometric
 from simulator.theory import GaussianDP
+from tests.helpers.mechanism_cases import chi_square
 from tests.helpers.pieces import LINES, challenge
 
 
@@ -96,6 +99,24 @@ def test_draws_from_a_piece_follow_the_tilted_law(name, low, high, theta):
         return math.exp(part[0] - piece[0])
 
     assert kstest([share(y) for y in drawn.tolist()], "uniform").pvalue > 1e-6
+
+
+@pytest.mark.parametrize(("low", "high"), [(-math.inf, math.inf), (-2.5, 2.5), (0.5, 4.5)])
+@pytest.mark.parametrize("values", [(0.0, 3.0), (3.0, 0.0)])
+def test_whole_draws_from_a_piece_follow_the_tilted_law(low, high, values):
+    """Chi-square at 1e-6 a case; the seed is fixed. Values lie 3 apart: whole answers between."""
+    kind, params, theta = Geometric.scalars, np.zeros(6), 0.4
+    kind.prepare((*values, 3.0), 0.7, params)
+    piece = np.zeros(kind.piece_width)
+    kind.piece(params, theta, low, high, piece)
+    noise = np.random.default_rng(12)
+    drawn = [kind.sample_piece(params, piece[None], 0, noise) for _ in range(3000)]
+    answers = np.arange(math.ceil(max(low, -40)), math.floor(min(high, 40)) + 1)
+    logs = -0.7 / 3.0 * (1.0 + theta) * abs(answers - values[0])
+    logs += 0.7 / 3.0 * theta * abs(answers - values[1])
+    counts = [drawn.count(each) for each in answers.tolist()]
+    assert sum(counts) == 3000
+    assert chi_square(np.array(counts), softmax(logs)) > 1e-6
 
 
 @pytest.mark.sampled
