@@ -39,7 +39,7 @@ MAKEFLAGS += --jobs=2
 
 .PHONY: help install plots status results quick test lowest newest nightly mutants mutants-by-chance check claims knobs \
         bench bench-change coverage suite faults worst \
-        filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
+        filters filter-trial conform accountants auditors one-run shuffled-ends pipelines truths notebooks site site-check lint clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
@@ -204,6 +204,9 @@ pipelines: $(READY)   ## try pipelines of other libraries, into results/pipeline
 
 auditors: $(READY)   ## let other libraries' auditors judge mechanisms of known epsilon, and how good one can be, into results/auditors.md and auditing_limits.md (some eight minutes)
 	$(MAKE_RESULTS) --always auditors auditing-limits
+
+shuffled-ends: $(READY)   ## how far both ends of shuffled reports are apart, into results/shuffled_ends.md and .json (some ten minutes)
+	$(MAKE_RESULTS) --always shuffled-ends
 
 one-run: $(READY)   ## play the audit of one run 2,000 times in each game, into results/one_run.md and .json (some ten minutes)
 	$(MAKE_RESULTS) --always one-run

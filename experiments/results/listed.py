@@ -85,6 +85,7 @@ def listed() -> dict[str, Listed]:
         _report("claims", "experiments.ledger", strict=True, jobs=2),
         _report("knobs", "experiments.site.played", ("knobs.json",), after=("claims",), jobs=2),
         _report("truths", files=("truths/*.json",), jobs=2),
+        _report("shuffled-ends"),
         _report("filters", files=("filters/rounds.*",)),
         _report("filter-trial", files=("filters/trial.*", "filters/odometers.*")),
         _report("one-run"),
