@@ -45,7 +45,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test lowest newest nightly mutants check claims knobs bench coverage suite faults worst \
+.PHONY: help install plots quick test lowest newest release nightly mutants check claims knobs bench coverage suite faults worst \
         filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
@@ -156,6 +156,12 @@ newest: $(READY) $(NEWEST:%=%/.ready)   ## the quick tests on each newer Python 
 	@set -e; for each in $(NEWEST); do \
 	  $$each/bin/python -c 'import sys, numpy, scipy; print(sys.version.split()[0], numpy.__version__, scipy.__version__)'; \
 	  $$each/bin/python -m pytest $(PARALLEL) $$($(BIN)/python -m tests.helpers.quick); done
+
+# each by its path: a name on the path may be a shim
+RELEASED ?= $(foreach each,python3.11 $(PYTHONS),$(shell $(each) -c "import sys; print(sys.executable)" 2>/dev/null))
+
+release: $(READY)   ## build wheel and source archive into dist/, and try both without a network in fresh environments of each Python that is on the path (WHOLE=--whole: with all tests)
+	@$(BIN)/python -m tests.helpers.release $(WHOLE) $(RELEASED)
 
 nightly: $(READY)   ## before a release: the slow tests, hypothesis's properties on a hundred times as many new examples, and the site
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly
