@@ -23,17 +23,15 @@ ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
 PLACE = ROOT / "build" / "release"
 TOOLS = ("pytest", "pytest-xdist", "hypothesis", "hatchling", "editables")
-NO_NETWORK = ["unshare", "--map-root-user", "--net"]
+NO_NETWORK = [shutil.which("unshare") or "", "--map-root-user", "--net"]
 """Where that is not permitted, proxies at a closed port have to do."""
 
 FIXTURE = """
-from simulator import Database, Laplace, counting_query
+def noisy_count(rows, rng):
+    return len(rows) + int(rng.geometric(0.5) - rng.geometric(0.5))
 
 def test_noise(dp):
-    everyone = Database({"alice": 1, "others": 9})
-    dp.assert_private(
-        Laplace(counting_query("alice"), 1.0), everyone, everyone.remove("alice"), claimed="pure:1"
-    )
+    dp.assert_private(noisy_count, [1] * 10, [1] * 9, claimed="pure:0.7", samples=40_000)
 """
 PICTURE = """
 import json
@@ -183,7 +181,7 @@ def main(arguments):
     parser.add_argument("pythons", nargs="+", type=Path, metavar="PYTHON")
     given = parser.parse_args(arguments)
     PLACE.mkdir(parents=True, exist_ok=True)
-    if not shutil.which("unshare") or subprocess.run([*NO_NETWORK, "true"]).returncode:
+    if not NO_NETWORK[0] or subprocess.run([*NO_NETWORK, "true"]).returncode:
         NO_NETWORK.clear()
     wheel, source = build()
     for each in (wheel, source):
