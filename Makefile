@@ -46,7 +46,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest newest release nightly mutants check claims knobs bench coverage suite faults worst \
-        filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-check lint clean
+        filters filter-trial conform accountants auditors one-run pipelines truths notebooks site site-archive site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -233,6 +233,14 @@ notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep th
 
 site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html, in some two minutes: classes, how-to, ledger, gallery, reference
 	@$(SITE)/bin/python -m experiments.site
+
+# equal pages make equal bytes: no times, owners or modes of this machine
+site-archive: site   ## the built site as an archive, into dist/
+	@mkdir -p dist
+	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+	  --exclude=.buildinfo --exclude=.doctrees --create --directory=build/site html \
+	  | gzip -9 --no-name > dist/site.tar.gz
+	@echo "dist/site.tar.gz"
 
 site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; the page of a study; and every number of the notebooks
 	$(SITE)/bin/python -m experiments.notebooks --check

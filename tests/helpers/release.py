@@ -109,7 +109,8 @@ def build():
     if not (tools / "bin" / "pyproject-build").exists():
         run([sys.executable, "-m", "venv", tools], ROOT)
         run([tools / "bin" / "python", "-m", "pip", "install", "--quiet", "build"], ROOT)
-    shutil.rmtree(DIST, ignore_errors=True)
+    for old in DIST.glob("dpcompose-*"):
+        old.unlink()
     run([tools / "bin" / "pyproject-build", "--outdir", DIST], ROOT)
     (wheel,), (source,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
     return wheel, source
