@@ -24,7 +24,7 @@ DIST = ROOT / "dist"
 PLACE = ROOT / "build" / "release"
 TOOLS = ("pytest", "pytest-xdist", "hypothesis", "hatchling", "editables")
 NO_NETWORK = [shutil.which("unshare") or "", "--map-root-user", "--net"]
-"""Where that is not permitted, proxies at a closed port have to do."""
+"""Where it is not permitted, proxies at a closed port have to do."""
 
 FIXTURE = """
 def noisy_count(rows, rng):
@@ -57,10 +57,10 @@ class Failed(Exception):
     """What was tried did not work; its text is what was printed."""
 
 
-def run(command, folder, environment=None, seconds=3600):
+def run(command, folder, environment=None):
     """What a command prints; raises Failed."""
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, env=environment, timeout=seconds,
+        [str(part) for part in command], cwd=folder, env=environment, timeout=3600,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     if done.returncode or "Traceback" in done.stdout:
@@ -87,20 +87,15 @@ class Place:
         }  # fmt: skip
         run([python, "-m", "venv", "--without-pip", self.bin.parent], PLACE)
 
-    def run(self, *command, seconds=3600):
+    def run(self, *command):
         """What a command of the environment prints, without a network."""
-        first, *rest = command
-        return run([*NO_NETWORK, self.bin / first, *rest], self.work, self.environment, seconds)
+        started = [*NO_NETWORK, self.bin / command[0], *command[1:]]
+        return run(started, self.work, self.environment)
 
     def install(self, *what):
         """Install from the collected wheels."""
         pip = [sys.executable, "-m", "pip", "--python", self.bin / "python", "install", "--quiet"]
-        environment = self.environment | {"PATH": f"{self.bin}:{Path(sys.executable).parent}"}
-        run([*NO_NETWORK, *pip, "--no-compile", *what], self.work, environment)
-
-    def write(self, name, text):
-        """Write a program into the folder of work."""
-        (self.work / name).write_text(text, encoding="utf-8")
+        run([*NO_NETWORK, *pip, "--no-compile", *what], self.work, self.environment)
 
 
 def build():
@@ -137,16 +132,15 @@ def try_wheel(python, wheel, wheels, whole):
     program, shown = re.search(
         r"```python\n(.*?)```.*?```text\n(.*?)```", readme, re.DOTALL
     ).groups()
-    place.write("first program.py", program)
     command, printed = re.search(r"\$ dpcompose (.*?)\n(.*?)```", readme, re.DOTALL).groups()
-    place.write("picture.py", PICTURE)
-    place.write("test_noise.py", FIXTURE)
-    version = wheel.name.split("-")[1]
+    programs = {"first program.py": program, "picture.py": PICTURE, "test_noise.py": FIXTURE}
+    for name, text in programs.items():
+        (place.work / name).write_text(text, encoding="utf-8")
     press = ["press-when-ahead", "--family", "pure:0.2", "--rounds", "10"]
     steps = {
         ("python", "first program.py"): shown,
         ("dpcompose", *command.split()): printed,
-        ("dpcompose", "--version"): version,
+        ("dpcompose", "--version"): wheel.name.split("-")[1],
         ("dpcompose", "simulate", *press, "--trials", "500", "--out", "a run"): "press-when-ahead",
         ("dpcompose", "verify", *press, "--trials", "2000"): "press-when-ahead",
         ("dpcompose", "adversaries", "press-when-ahead", "--explain"): "press",
@@ -185,13 +179,10 @@ def main(arguments):
     if not NO_NETWORK[0] or subprocess.run([*NO_NETWORK, "true"]).returncode:
         NO_NETWORK.clear()
     wheel, source = build()
-    for each in (wheel, source):
-        print(f"{each.relative_to(ROOT)}  {each.stat().st_size / 1e6:.1f} MB", flush=True)
+    print(*(f"{each.name}, {each.stat().st_size / 1e6:.1f} MB" for each in (wheel, source)))
     failures = 0
     for python in given.pythons:
-        version = run(
-            [python, "-c", "import platform; print(platform.python_version())"], ROOT
-        ).strip()
+        version = run([python, "--version"], ROOT).split()[1]
         wheels = collect(python, wheel)
         for what, attempt, tried in (("wheel", try_wheel, wheel), ("source", try_source, source)):
             start = time.monotonic()
