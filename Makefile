@@ -39,7 +39,8 @@ MAKEFLAGS += --jobs=2
 
 .PHONY: help install plots status results quick test lowest newest nightly mutants mutants-by-chance check claims knobs \
         bench bench-change coverage suite faults worst \
-        filters filter-trial conform accountants auditors one-run shuffled-ends pipelines truths notebooks site site-check lint clean
+        filters filter-trial conform accountants auditors one-run shuffled-ends pipelines truths notebooks site site-archive \
+        site-check release lint clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
@@ -146,6 +147,12 @@ newest: $(READY) $(NEWEST:%=%/.ready)   ## the quick tests on each newer Python 
 	  $$each/bin/python -c 'import sys, numpy, scipy; print(sys.version.split()[0], numpy.__version__, scipy.__version__)'; \
 	  $$each/bin/python -m pytest $(PARALLEL) $$($(BIN)/python -m tests.helpers.quick); done
 
+# each by its path: a name on the path may be a shim
+RELEASED ?= $(foreach each,python3.11 $(PYTHONS),$(shell $(each) -c "import sys; print(sys.executable)" 2>/dev/null))
+
+release: $(READY)   ## build wheel and source archive into dist/, and try both without a network in fresh environments of each Python that is on the path (WHOLE=--whole: with all tests)
+	@$(BIN)/python -m tests.helpers.release $(WHOLE) $(RELEASED)
+
 nightly: $(READY)   ## before a release: the slow tests, hypothesis's properties on a hundred times as many new examples, and the site
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly
 	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not nightly" --hypothesis-profile nightly
@@ -219,6 +226,14 @@ notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep th
 
 site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html, in some two minutes: classes, how-to, ledger, gallery, reference
 	@$(SITE)/bin/python -m experiments.site
+
+# equal pages make equal bytes: no times, owners or modes of this machine
+site-archive: site   ## the built site as an archive, into dist/
+	@mkdir -p dist
+	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+	  --exclude=.buildinfo --exclude=.doctrees --create --directory=build/site html \
+	  | gzip -9 --no-name > dist/site.tar.gz
+	@echo "dist/site.tar.gz"
 
 site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; the page of a study; and every number of the notebooks
 	$(SITE)/bin/python -m experiments.notebooks --check

@@ -82,6 +82,21 @@ def pytest_collection_modifyitems(items):
                 item.add_marker("nightly")
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Print what was skipped, and why: one line for the tests of a file."""
+    found = {}
+    for report in terminalreporter.stats.get("skipped", ()):
+        _, _, reason = report.longrepr
+        reasons = found.setdefault(report.nodeid.partition("::")[0], Counter())
+        reasons[reason.removeprefix("Skipped: ")] += 1
+    if found:
+        terminalreporter.write_sep("-", "skipped")
+    for path, reasons in sorted(found.items()):
+        first = min(reasons)
+        more = f", and {len(reasons) - 1} more reasons" * (len(reasons) > 1)
+        terminalreporter.write_line(f"{reasons.total():3}  {path}: {first}{more}")
+
+
 def pytest_collection_finish():
     """Leave what was imported and collected out of every later look for garbage."""
     gc.collect()

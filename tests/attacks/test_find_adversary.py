@@ -68,6 +68,7 @@ def added(view):
     return sum(turn.guarantee.pure_epsilon for turn in view)
 
 
+@pytest.mark.nightly
 def test_the_natural_filter_is_broken_by_a_program_of_twenty_lines():
     menu = "randomized-response:0.025,randomized-response:0.2"
     found = find_adversary("natural:1,1e-5", menu, seconds=20)

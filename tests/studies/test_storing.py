@@ -89,6 +89,14 @@ def test_a_bad_number_is_named_by_line_and_column(tmp_path):
         load_points(tmp_path / "study.csv")
 
 
+def test_columns_of_a_newer_version_are_read_over(tmp_path):
+    path = tmp_path / "study.csv"
+    write_points(path, [POINT])
+    names, line = path.read_text().splitlines()
+    path.write_text(f"{names},added\n{line},1\n")
+    assert load_points(path) == [POINT]
+
+
 def test_columns_in_another_order_are_read_and_not_appended_to(tmp_path):
     path = tmp_path / "study.csv"
     names = list(POINT.row())[::-1]

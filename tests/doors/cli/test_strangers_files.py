@@ -91,7 +91,8 @@ def test_the_metadata_of_a_study_is_of_a_depth(tmp_path):
     from simulator.studies.storing import load_points
 
     path = tmp_path / "study.csv"
-    cells = dict.fromkeys(COLUMNS, "1") | {"stopped": "", "metadata": DEEP, "part": "0"}
+    closed = DEEP + "]" * len(DEEP)  # Python 3.14 reads it to its end
+    cells = dict.fromkeys(COLUMNS, "1") | {"stopped": "", "metadata": closed, "part": "0"}
     path.write_text(",".join(COLUMNS) + "\n" + ",".join(cells[c] for c in COLUMNS) + "\n")
     with pytest.raises(InvalidInput, match="line 2: the column 'metadata': is nested more than"):
         load_points(path)
