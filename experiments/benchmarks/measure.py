@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,17 +105,16 @@ def command_seconds(words: list[str]) -> float:
 
 
 def program_seconds(
-    program: str, statuses: tuple[int, ...] = (0,), source: Path | None = None
+    program: str, statuses: tuple[int, ...] = (0,), environment: Mapping[str, str] | None = None
 ) -> float:
     """Processor time of a Python program in a new process, from start to exit, workers included.
 
     With cached bytecode, alone in a folder: a command may write files, and resume from them.
-    ``source`` is a checkout of this project whose code is to be run instead of the installed one.
+    ``environment`` has further variables, such as PYTHONPATH for the code of another revision.
     Raises RuntimeError where it ends with another exit status.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    if source is not None:
-        kept |= {"PYTHONPATH": str(source), "DPCOMPOSE_CACHE": str(source / "build" / "kernels")}
+    kept |= environment or {}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as empty:
         file = Path(empty) / "program.py"  # as a user's: what stands in no file is not compiled

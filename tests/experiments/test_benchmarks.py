@@ -134,14 +134,14 @@ def test_a_change_that_takes_half_as_long_again_is_slower(monkeypatch, capsys, t
     took = {"same": [1.05] * 6, "slower": [1.5] * 6, "noisy": [1.4, 1.4, 1.4, 0.9, 1.4, 1.4]}
     now = 0.0
 
-    def timed(program, statuses, source):
+    def timed(program, statuses, environment):
         nonlocal now
-        now += took[program].pop() if source == tmp_path else 1.0
+        now += took[program].pop() if environment["PYTHONPATH"] == str(tmp_path) else 1.0
 
     monkeypatch.setattr(against, "program_seconds", timed)
     monkeypatch.setattr(against, "children", lambda: now)
     programs = {name: name for name in took}
-    assert against.slower(programs, tmp_path, tmp_path / "before") == ["slower"]
+    assert against.slower(programs, tmp_path, tmp_path / "before", tmp_path) == ["slower"]
     assert not any(took.values())
     assert capsys.readouterr().out.count("SLOWER") == 1
 
