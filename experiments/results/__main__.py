@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Sequence
 
 from experiments.results.listed import Listed, figures, listed
-from experiments.results.records import Status, status, strays
+from experiments.results.records import Status, revision_of, status, strays
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 INTERRUPTED = 130
@@ -62,7 +62,7 @@ def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int
     if not strict or not (wrong or apart):
         return 0
     listing = ", ".join([each.result.name for each in wrong] + apart)
-    print(f"error: to be made again (make results): {listing}")
+    print(f"error: to be made again (make results), or not to be in results/: {listing}")
     return 1
 
 
@@ -73,7 +73,7 @@ def times(found: Status) -> str:
     made = found.record.made
     return (
         f"{made['seconds']:8.0f} s, {made['processor_seconds']:8.0f} s of a processor, on "
-        f"{made['time'][:10]} at {str(made['revision'])[:12]}, load {made['load']:g}"
+        f"{made['time'][:10]} at {revision_of(made)}, load {made['load']:g}"
     )
 
 
@@ -100,7 +100,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--always", action="store_true", help="make what is of today, too")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, too")
     given = parser.parse_intermixed_args(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         results = chosen(given.names)
         if given.action == "status":

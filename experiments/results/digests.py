@@ -21,8 +21,14 @@ def digest(content: bytes) -> str:
 
 @cache
 def of_bytes(name: str) -> str:
-    """The digest of a file, by its name within the project; "" where there is none."""
+    """The digest of a file, by its name within the project; "" where there is none.
+
+    Of a folder, whose name ends with a slash, it is that of the names of its files.
+    """
     path = ROOT / name
+    if name.endswith("/") and path.is_dir():
+        names = sorted(each.name for each in path.iterdir())
+        return digest("\n".join(each for each in names if each[0] not in "._").encode())
     return digest(path.read_bytes()) if path.is_file() else ""
 
 
@@ -36,9 +42,12 @@ def of_meaning(name: str) -> str:
     """
     path = ROOT / name
     if not path.is_file():
-        return ""
+        return of_bytes(name)
     if path.suffix in (".py", ".pyi"):
-        return digest(code(path.read_text(encoding="utf-8")).encode())
+        try:
+            return digest(code(path.read_text(encoding="utf-8")).encode())
+        except (SyntaxError, ValueError):  # a conflict of a merge, say
+            return of_bytes(name)
     if name == "pyproject.toml":
         project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
         return digest(json.dumps(project["entry-points"], sort_keys=True).encode())

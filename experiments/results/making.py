@@ -73,11 +73,16 @@ class Making:
             return None
         self.process.returncode = os.waitstatus_to_exitcode(code)
         fresh = [name for name in self.result.written() if _time(name) >= self.start - 1.0]
-        # 1 is a verdict, as of pytest; a traceback writes nothing
-        if self.process.returncode not in (0, 1) or not fresh:
+        # 1 is a verdict, as of pytest, but for an error that nothing has caught
+        caught = f"!{self.process.pid}" not in self.noted()
+        if self.process.returncode not in (0, 1) or not fresh or not caught:
             code = self.process.returncode
             raise InvalidInput(f"{self.result.name} was not made (exit {code}){self.last_line()}")
         return usage.ru_utime + usage.ru_stime
+
+    def noted(self) -> list[str]:
+        """The lines of the log of what was read."""
+        return self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
 
     def last_line(self) -> str:
         """The last line that the process has printed, and where the others are."""
@@ -103,6 +108,10 @@ class Making:
             raise InvalidInput(
                 f"{self.result.name} is not recorded: what it has read was not seen; Python must "
                 "not ignore PYTHONPATH"
+            )
+        if changed := [n for n in read if n[-1] != "/" and _time(n) > self.start]:
+            raise InvalidInput(
+                f"{self.result.name} is not recorded: {', '.join(changed[:3])} changed meanwhile"
             )
         of_files = {name: digests.of_bytes(name) for name in files}
         record = Record(self.result.command, of_files, read, made)
@@ -166,11 +175,12 @@ def start(result: Listed, *, alone: bool = False) -> Making:
     made["load"] = round(os.getloadavg()[0], 2)
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(WATCH), os.environ.get("PYTHONPATH")))),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(WATCH), str(digests.ROOT), os.environ.get("PYTHONPATH")))),
         "DPCOMPOSE_READ": str(log),
         "DPCOMPOSE_ROOT": str(digests.ROOT),
     }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
+        environment.pop(name, None)
     before = contents(result.written())
     said = log.with_suffix(".txt")
     said.unlink(missing_ok=True)

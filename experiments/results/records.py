@@ -14,7 +14,8 @@ from experiments.results.listed import Listed, listed
 from simulator.foundations.files import write_text
 
 FOLDER = "made"
-State = Literal["of today", "stale", "edited", "never made"]
+State = Literal["of today", "stale", "edited", "without a record"]
+NEEDED = {"revision", "machine", "versions", "time", "seconds", "processor_seconds", "load"}
 BY_HAND = {"results/truths/README.md"}
 OPENING = "Made at "
 """The first line of every page begins with it."""
@@ -54,7 +55,8 @@ def record_of(name: str) -> Record | None:
     try:
         found = json.loads(path_of(name).read_text(encoding="utf-8"))
         pairs = {key: (text[:DIGITS], text[DIGITS + 1 :]) for key, text in found["read"].items()}
-        return Record(tuple(found["command"]), found["files"], pairs, found["made"])
+        record = Record(tuple(found["command"]), dict(found["files"]), pairs, dict(found["made"]))
+        return record if pairs and record.made.keys() >= NEEDED else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -73,7 +75,7 @@ def status(result: Listed) -> Status:
     """Compare a result with its record."""
     record = record_of(result.name)
     if record is None:
-        return Status(result, "never made", (), None)
+        return Status(result, "without a record", (), None)
     there = {name: digests.of_bytes(name) for name in {*record.files, *result.written()}}
     edited = sorted(name for name, found in there.items() if found != record.files.get(name))
     if edited:
@@ -81,6 +83,9 @@ def status(result: Listed) -> Status:
     changed = [name for name, stored in record.read.items() if differs(name, stored)]
     if record.command != result.command:
         changed.insert(0, "its command")
+    for name in result.after:
+        if status(listed()[name]).state != "of today":
+            changed.insert(0, f"the result {name}")
     return Status(result, "stale" if changed else "of today", tuple(changed), record)
 
 
@@ -94,10 +99,15 @@ def read_by(log: Path, result: Listed, written: Iterable[str]) -> dict[str, tupl
     """The files that a log has noted and a result depends on, with their digests."""
     names = {"pyproject.toml"}
     for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+        if line.startswith("!"):
+            continue
         path = source(Path(line)).relative_to(digests.ROOT)
-        inside = path.parts[0] not in ("build", "dist") and not path.parts[0].startswith(".")
-        if inside and (digests.ROOT / path).is_file():
+        if not path.parts or path.parts[0] in ("build", "dist") or path.parts[0].startswith("."):
+            continue
+        if (digests.ROOT / path).is_file():
             names.add(path.as_posix())
+        elif line.endswith("/") and path.parts[0] != "results" and "__pycache__" not in path.parts:
+            names.add(f"{path.as_posix()}/")
     apart = (f"results/{FOLDER}/", *result.ignores)
     kept = sorted(name for name in names - set(written) if not name.startswith(apart))
     return {name: (digests.of_bytes(name), digests.of_meaning(name)) for name in kept}
@@ -116,10 +126,16 @@ def opening(made: dict[str, Any]) -> str:
     minutes = made["processor_seconds"] / 60
     used = f"{minutes:.0f} min" if minutes >= 2 else f"{made['processor_seconds']:.0f} s"
     return (
-        f"{OPENING}{str(made['revision'])[:12]} on {made['time'][:10]}, in {used} of processor "
+        f"{OPENING}{revision_of(made)} on {made['time'][:10]}, in {used} of processor "
         f"time, on {machine['cores']} cores of {machine['processor']}, Python "
         f"{versions['python']}, numpy {versions['numpy']}, scipy {versions['scipy']}."
     )
+
+
+def revision_of(made: dict[str, Any]) -> str:
+    """The revision in short, and whether the package differed from it."""
+    commit, changes, _ = str(made["revision"] or "no known revision").partition("+changes")
+    return (commit[:12] if made["revision"] else commit) + changes
 
 
 def stamped(page: str, line: str) -> str:
@@ -137,4 +153,5 @@ def strays() -> list[str]:
     known = BY_HAND | {name for each in listed().values() for name in each.written()}
     known |= {f"results/{FOLDER}/{name}.json" for name in listed()}
     found = (path for path in (digests.ROOT / "results").rglob("*") if path.is_file())
-    return sorted({path.relative_to(digests.ROOT).as_posix() for path in found} - known)
+    names = {path.relative_to(digests.ROOT).as_posix() for path in found if path.name[0] != "."}
+    return sorted(names - known)

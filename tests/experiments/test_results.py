@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -148,9 +147,17 @@ def test_a_file_that_is_gone_is_noticed(project):
 
 
 def test_a_record_that_cannot_be_read_is_none(project):
-    for text in ("", "[]", '{"read": 1}'):
+    stored = json.loads(project.read("results/made/toy.json"))
+    wrong = [{key: stored[key] for key in stored if key != left} for left in stored]
+    for text in (
+        "",
+        "[]",
+        '{"read": 1}',
+        *map(json.dumps, wrong),
+        json.dumps(stored | {"read": {}}),
+    ):
         project.write("results/made/toy.json", text)
-        assert project.status().state == "never made"
+        assert project.status().state == "without a record"
 
 
 def test_one_process_makes_results_at_a_time(project, capsys):
@@ -287,14 +294,72 @@ def test_every_result_names_results_and_modules_that_are_there():
     assert results.__doc__
 
 
-def test_the_observer_does_not_break_what_it_observes(project):
-    """A log that cannot be written is left out: the process goes on."""
+def test_what_cannot_be_noted_ends_the_process(project):
     environment = {
         "PYTHONPATH": f"{making.WATCH}{os.pathsep}{project.root}",
         "DPCOMPOSE_READ": "/nowhere/log",
         "DPCOMPOSE_ROOT": str(project.root),
         "PATH": os.environ["PATH"],
     }
-    start = time.time()
-    subprocess.run([sys.executable, "-m", "toy"], cwd=project.root, env=environment, check=True)
-    assert (project.root / "results/toy.json").stat().st_mtime >= start - 1
+    words = [sys.executable, "-m", "toy"]
+    ended = subprocess.run(words, cwd=project.root, env=environment, capture_output=True)
+    assert ended.returncode != 0
+
+
+def test_what_changes_while_a_result_is_made_is_not_recorded(project, capsys):
+    before = records.record_of("toy")
+    project.write("toy/deep.py", "import os, time\ntime.sleep(0.05)\nos.utime(__file__)\n")
+    assert making.make([project.toy]) == 1
+    assert "toy is not recorded: toy/deep.py changed meanwhile" in capsys.readouterr().err
+    assert records.record_of("toy") == before
+
+
+def test_a_result_that_ends_by_an_error_in_the_middle_is_not_recorded(project, capsys):
+    project.write("toy/__main__.py", TOY + "raise ValueError('later')\n")
+    assert making.make([project.toy]) == 1
+    assert "toy was not made (exit 1)" in capsys.readouterr().err
+    assert project.status().state != "of today"
+    project.write("toy/__main__.py", TOY + "sys.exit(1)\n")  # a verdict
+    assert making.make([project.toy]) == 1
+    assert project.status().state == "of today"
+
+
+def test_a_file_that_is_found_by_listing_makes_a_result_stale(project):
+    listing = TOY + "import pkgutil, toy\nnames = list(pkgutil.iter_modules(toy.__path__))\n"
+    project.write("toy/__main__.py", listing)
+    assert making.make([project.toy]) == 0
+    project.write("toy/added.py", "")
+    assert project.status().because == ("toy/",)
+    (project.root / "toy/added.py").unlink()
+    project.write("toy/.hidden", "")
+    assert project.status().state == "of today"
+
+
+def test_a_file_that_is_no_python_is_stale_without_a_traceback(project):
+    project.write("toy/deep.py", "<<<<<<< ours\n")
+    assert project.status().because == ("toy/deep.py",)
+    (project.root / "toy/deep.py").write_bytes(b"depth = 1 # \xe9\n")
+    assert project.status().because == ("toy/deep.py",)
+
+
+def test_what_is_made_after_a_stale_result_is_stale(project, monkeypatch):
+    after = listed.Listed("after", ("after.txt",), ("toy.after",), after=("toy",))
+    use(monkeypatch, project, [after])
+    project.write("toy/after.py", "open('results/after.txt', 'w').write('1')\n")
+    assert making.make([after]) == 0
+    assert records.status(after).state == "of today"
+    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
+    digests.forget()
+    assert records.status(after).because == ("the result toy",)
+
+
+def test_a_checkout_makes_its_own_results_though_another_is_installed(
+    project, tmp_path, monkeypatch
+):
+    """The child's path begins with the checkout: code of another one is not played."""
+    other = tmp_path / "other" / "toy"
+    shutil.copytree(project.root / "toy", other)
+    (other / "helper.py").write_text(HELPER.replace("return 1", "return 3"), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "other"))
+    assert making.make([project.toy], always=True) == 0
+    assert json.loads(project.read("results/toy.json"))["number"] == 1

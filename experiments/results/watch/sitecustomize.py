@@ -1,35 +1,55 @@
-"""Notes which files of the project a Python process opens for reading.
+"""Notes which files and folders of the project a Python process reads.
 
 Python imports a module of this name as it starts, where its folder is on PYTHONPATH: in each
 process that is started while a result is made, so that workers count as well. A module that is
-loaded from its cached byte code is noted by the file of the cache.
+loaded from its cached byte code is noted by the file of the cache. A folder is noted, with a slash,
+where its names are listed by anything but an import. An error that ends a process is noted with the
+process's number. What cannot be noted raises: a result must not seem to depend on less than it does.
 """
 
 import os
 import sys
 
 LOG, ROOT = "DPCOMPOSE_READ", "DPCOMPOSE_ROOT"
+LISTINGS = ("os.listdir", "os.scandir")
 
 
 def _watch(log: str, root: str) -> None:
     noted = set()
 
-    def note(event: str, arguments: tuple) -> None:
-        if event != "open" or arguments[0] in noted:
-            return
-        path, _, flags = arguments
-        if not isinstance(path, str) or flags & (os.O_WRONLY | os.O_RDWR):
-            return
-        noted.add(path)
+    def write(line: str) -> None:
+        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
-            whole = os.path.realpath(path)
-            if whole.startswith(root):
-                descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-                os.write(descriptor, (whole + "\n").encode())
-                os.close(descriptor)
-        except OSError:  # an observer must not break what it observes
-            pass
+            os.write(descriptor, (line + "\n").encode())
+        finally:
+            os.close(descriptor)
 
+    def note(event: str, arguments: tuple) -> None:
+        if event == "open":
+            path, _, flags = arguments
+            if not isinstance(path, str) or flags & (os.O_WRONLY | os.O_RDWR):
+                return
+            end = ""
+        elif event in LISTINGS:
+            path, end = arguments[0], "/"
+            path = os.fspath(path) if isinstance(path, os.PathLike) else path or "."
+            importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
+            if importing or not isinstance(path, str):
+                return
+        else:
+            return
+        if (path, end) in noted:
+            return
+        noted.add((path, end))
+        for whole in {os.path.abspath(path), os.path.realpath(path)}:
+            if whole.startswith(root):
+                write(whole + end)
+
+    def ended(*error: object) -> None:
+        write(f"!{os.getpid()}")
+        before(*error)
+
+    before, sys.excepthook = sys.excepthook, ended
     sys.addaudithook(note)
 
 
