@@ -9,6 +9,7 @@ process's number. What cannot be noted raises: a result must not seem to depend 
 
 import os
 import sys
+from typing import Any
 
 LOG, ROOT = "DPCOMPOSE_READ", "DPCOMPOSE_ROOT"
 LISTINGS = ("os.listdir", "os.scandir")
@@ -45,9 +46,9 @@ def _watch(log: str, root: str) -> None:
             if whole.startswith(root):
                 write(whole + end)
 
-    def ended(*error: object) -> None:
+    def ended(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         write(f"!{os.getpid()}")
-        before(*error)
+        before(kind, error, trace)
 
     before, sys.excepthook = sys.excepthook, ended
     sys.addaudithook(note)
