@@ -96,7 +96,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("action", choices=("status", "make"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--strict", action="store_true", help="an error for figures and claims")
-    parser.add_argument("--whole", action="store_true", help="every time, and every file that has changed")
+    parser.add_argument(
+        "--whole", action="store_true", help="every time, and every file that has changed"
+    )
     parser.add_argument("--always", action="store_true", help="make what is of today, too")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, too")
     given = parser.parse_intermixed_args(arguments)

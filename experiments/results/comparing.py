@@ -17,8 +17,8 @@ NOTHING: dict[str, bytes] = {}
 def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
     """The names of files, keys and columns whose contents differ, each once, in order.
 
-    Of JSON and CSV these are the keys and columns, so that a measured time is told from a number.
-    Revisions and days, which are in a file's provenance, are left out.
+    Of JSON and CSV these are the keys and columns: a time that differs is seen to be one. Revisions
+    and days, which are in a file's provenance, are left out.
     """
     found: dict[str, None] = {}
     for name in sorted({*before, *after}):

@@ -173,9 +173,11 @@ def start(result: Listed, *, alone: bool = False) -> Making:
     log.unlink(missing_ok=True)
     made = json.loads(printed([python, "-c", ORIGIN], 120.0))
     made["load"] = round(os.getloadavg()[0], 2)
+    # the checkout comes first: another one may be installed
+    paths = (str(WATCH), str(digests.ROOT), os.environ.get("PYTHONPATH"))
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(WATCH), str(digests.ROOT), os.environ.get("PYTHONPATH")))),
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "DPCOMPOSE_READ": str(log),
         "DPCOMPOSE_ROOT": str(digests.ROOT),
     }

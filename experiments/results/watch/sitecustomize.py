@@ -4,7 +4,7 @@ Python imports a module of this name as it starts, where its folder is on PYTHON
 process that is started while a result is made, so that workers count as well. A module that is
 loaded from its cached byte code is noted by the file of the cache. A folder is noted, with a slash,
 where its names are listed by anything but an import. An error that ends a process is noted with the
-process's number. What cannot be noted raises: a result must not seem to depend on less than it does.
+process's number. What cannot be noted raises: a result must not seem to depend on less.
 """
 
 import os
