@@ -1,7 +1,7 @@
-"""Against the filter clt:1.0,1e-05,0.0: delta is 0.002392 [0.002121, 0.003974] (99.9%, 20000 plays),
+"""Against the filter clt:1.0,1e-05,0.0: delta is 0.002172 [0.001918, 0.003752] (99.9%, 20000 plays),
 where 1e-05 is promised. It takes at most 1 round.
 delta is that of the exchanged experiments: of b = 1 against b = 0.
-Play it: dpcompose simulate FILE.py:adversary --family approx:0.001,0.07627717157227593
+Play it: dpcompose simulate FILE.py:adversary --family approx:0.001,0.07627717157227591
     --rounds 1 --filter clt:1.0,1e-05,0.0 --trials 100000
 """
 

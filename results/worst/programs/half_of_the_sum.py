@@ -18,7 +18,7 @@ GAINS = (
 def adversary(coins):
     loss = 0.0
     while True:
-        if 3 <= loss < 8:
+        if loss >= 3:
             break
         answer = yield MENU[0]
         if math.isnan(answer):  # refused

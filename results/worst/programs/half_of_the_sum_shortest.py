@@ -1,5 +1,5 @@
-"""Against the promise half_of_the_sum: delta is exactly 0.2877,
-where 1e-06 is promised. It takes at most 8 rounds.
+"""Against the promise half_of_the_sum: delta is exactly 0.2876,
+where 1e-06 is promised. It takes at most 1 round.
 """
 
 from simulator.data.alice import ALICE, EVERYONE, WITHOUT_ALICE

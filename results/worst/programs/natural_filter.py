@@ -26,7 +26,7 @@ def adversary(coins):
         if (
             (53 <= played_small < 55 and 0.64 <= loss < 1.01)
             or (0.84 <= loss < 1.11 and 83 <= played < 85)
-            or (10 <= played_small < 31 and 0.44 <= loss < 0.96)
+            or (0.44 <= loss < 0.96 and 10 <= played_small < 31)
         ):
             move = LARGE
         else:

@@ -23,7 +23,7 @@ GAINS = (
 def adversary(coins):
     loss, played_small, most = 0.0, 0, LARGE
     while most >= 0:
-        if 10 <= played_small < 31 and 0.44 <= loss < 0.96:
+        if 0.44 <= loss < 0.96 and 10 <= played_small < 31:
             move = LARGE
         else:
             move = SMALL

@@ -1,4 +1,4 @@
-"""Against the filter residue:1.0,0.01,0.0: delta is 0.009846 [0.008216, 0.02101] (99.9%, 2828 plays),
+"""Against the filter residue:1.0,0.01,0.0: delta is 0.01025 [0.009343, 0.01361] (99.9%, 9429 plays),
 where 0.01 is promised. It takes at most 707 rounds.
 Play it: dpcompose simulate FILE.py:adversary --family approx:0.02,0.0
     --rounds 707 --filter residue:1.0,0.01,0.0 --trials 100000

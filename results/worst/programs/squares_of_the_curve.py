@@ -1,5 +1,5 @@
-"""Against the filter SquaresOfCurve: delta is 0.009196 [0.006654, 0.04055] (99.9%, 1000 plays),
-where 0.01 is promised. It takes at most 7080 rounds.
+"""Against the filter SquaresOfCurve: delta is exactly 0.01071,
+where 0.01 is promised. It takes at most 452 rounds.
 """
 
 import math
@@ -9,23 +9,22 @@ from simulator.mechanisms import RandomizedResponse
 
 SMALL, LARGE = 0, 1
 MENU = (
-    (WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.02)),
+    (WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.05)),
     (WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.2)),
 )
 GAINS = (
-    (0.02, -0.02),  # by answer
+    (0.05, -0.05),  # by answer
     (0.2, -0.2),  # by answer
 )
 
 
 def adversary(coins):
-    loss, played, most = 0.0, 0, LARGE
+    loss, played, played_large, most = 0.0, 0, 0, LARGE
     while most >= 0:
-        if 1.07 <= loss < 1.21 and 214 <= played < 665:
-            move = SMALL
-        elif (
-            (0.79 <= loss < 0.81 and 123 <= played < 393)
-            or 0.95 <= loss < 1.21
+        if (
+            (0.72 <= loss < 0.87 and 80 <= played < 82)
+            or (0.82 <= loss < 1.17 and 1 <= played_large < 6)
+            or (0.92 <= loss < 1.07 and 97 <= played < 110)
         ):
             move = LARGE
         else:
@@ -38,5 +37,6 @@ def adversary(coins):
         most = LARGE
         loss += GAINS[move][int(answer)]
         played += 1
+        played_large += move == LARGE
     while True:  # stopped: nothing more is lost
         yield EVERYONE, EVERYONE, MENU[0][2]
