@@ -256,9 +256,16 @@ def grid_law(subject: Subject, b: int, cells: int) -> Law:
         better = digits > certain
         best[better] = np.maximum(tilted[better], 0.0) * np.exp(-theta * losses[better])
         certain[better] = digits[better]
-    keep = best > 0.0
+    # beyond the largest sum there is nothing but rounding
+    keep = (best > 0.0) & (np.abs(places[order]) <= subject.rounds * widest(subject, b, grid))
     slack = 0.5 * grid.step * subject.rounds
     return Law(losses[keep], best[keep], 0.0, slack, subject.rounds)
+
+
+def widest(subject: Subject, b: int, grid: Grid) -> int:
+    """The farthest place of a round's loss from 0."""
+    found = [places for entry in subject.entries for _, places, _ in pieces(entry, b, grid)]
+    return max(int(np.abs(places).max()) for places in found if places.size)
 
 
 def tilted_masses(subject: Subject, b: int, grid: Grid, theta: float) -> np.ndarray:

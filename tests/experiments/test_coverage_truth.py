@@ -210,6 +210,13 @@ def test_the_grid_encloses_laplace():
     assert found.upper <= found.lower * 1.001
 
 
+def test_no_loss_is_above_the_largest_there_can_be():
+    """Sums of ten losses of at most 1.2: above 12 the transform leaves only rounding, some 1e-22."""
+    law = law_of(SUITE["laplace-coin"], 0, CELLS)
+    assert law.tail(12.0).lower == law.delta(12.0).lower == 0.0
+    assert law.tail(11.9).lower > 0.0
+
+
 def test_cutting_a_continuous_answer_does_not_change_its_law():
     entry = laplace(0.4, 0.5)
     whole = Subject("w", "test", 5, PureDP(0.4), (entry,), ignoring)
