@@ -74,4 +74,8 @@ EQUIVALENT: dict[str, str] = {
     "_BLOCK * max(flat.size, 1)": (
         "how many laws are summed at once: the memory that it takes, and the order of rounding"
     ),
+    "analysis/rare/doob.py: StateGraph.rounding: 16 -> 17": (
+        "ends that are further apart by 7e-15 of a probability are ends too, and no digits so fine "
+        "are promised"
+    ),
 }

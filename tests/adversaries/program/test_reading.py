@@ -14,11 +14,12 @@ from simulator.adversaries.program import machine
 from simulator.adversaries.program.compiling import STOPPED, step_of
 from simulator.adversaries.program.explaining import explained
 from simulator.adversaries.program.fixed import interval, is_settled
-from simulator.adversaries.program.forms import NotRead
+from simulator.adversaries.program.forms import NotRead, Slot
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.adversaries.registry import make
 from simulator.mechanisms import LeakyRandomizedResponse  # noqa: F401
+from tests.helpers.games import PRESS
 from tests.helpers.machine_steps import MachineStep
 from tests.helpers.natural_programs import (
     ALICE,
@@ -329,3 +330,9 @@ def by_node(coins):
 
 def test_a_step_of_many_objects_is_written():
     assert compared(by_node, PLAYED) == 8 * 40
+
+
+def test_a_choice_of_two_written_numbers_is_made_in_play():
+    """A rule's move then is computed: its steps end in one round, not in one for each move."""
+    waits = machine_of(read(PRESS)).waits
+    assert [type(each.entry) for each in waits] == [Slot]

@@ -22,7 +22,7 @@ from simulator.analysis.plots import (
     save,
 )
 from simulator.analysis.plots.names import LABELS, label
-from simulator.analysis.plots.style import measured, promised, promises, spaced_marks
+from simulator.analysis.plots.style import drawable, measured, promised, promises, spaced_marks
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.bounds.registry import all_bounds
@@ -297,3 +297,13 @@ def test_a_bound_has_one_look_in_all_figures() -> None:
     assert several["basic"] == looks["basic"]
     assert len({(each["color"], str(each["linestyle"])) for each in several.values()}) == 4
     assert {bound.name for bound in all_bounds()} <= set(LABELS)
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_it_is_drawn(tmp_path):
+    for name, reason in (
+        ("curve.gif", r"ends in one of \.svg, \.png, \.pdf, not '.*curve\.gif'"),
+        ("none/curve.png", "there is no folder '.*none' for the picture"),
+    ):
+        with pytest.raises(InvalidInput, match=reason):
+            drawable(tmp_path / name)
+    assert drawable(tmp_path / "curve.pdf") == tmp_path / "curve.pdf"
