@@ -78,4 +78,8 @@ EQUIVALENT: dict[str, str] = {
         "ends that are further apart by 7e-15 of a probability are ends too, and no digits so fine "
         "are promised"
     ),
+    "adversaries/program/meaning.py: Meaning.arithmetic: … perands[0], base)], base, numpy) -> "
+    "… perands[0], base)], base)": (
+        "a positive of a number of numpy was refused above, so that no number here is one of numpy"
+    ),
 }
