@@ -278,7 +278,8 @@ def test_feign_retreat_raises_its_stake_once_and_for_good():
         assert set(stakes) <= {BIG / 8, BIG}
         if BIG in stakes:
             raised += 1
-            assert sum(losses[: stakes.index(BIG)]) < 0  # behind: the evidence is for her presence
+            fallen = sum(losses[: stakes.index(BIG)])  # behind: the evidence is for her presence
+            assert fallen == pytest.approx(-round(0.5 * math.sqrt(60)) * BIG / 8)
     assert raised > 0
 
 

@@ -12,10 +12,12 @@ from simulator.analysis.verification import (
     library_adversaries,
     looks,
     probed,
+    usual_bounds,
     verify,
 )
 from simulator.engine.specification import Specification
-from simulator.theory import Composition, PureDP, bound
+from simulator.foundations.errors import InvalidInput
+from simulator.theory import Composition, PureDP, RenyiDP, bound
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -126,3 +128,9 @@ def test_a_check_is_decided_by_what_its_verdict_says():
         assert verdict.outcome == outcome
         assert check.violated == (outcome == "violated")
         assert check.decided == is_decided
+
+
+def test_a_game_without_a_bound_to_check_is_refused():
+    assert usual_bounds(Composition.repeat(FAMILY, 5))[0].name == "basic"
+    with pytest.raises(InvalidInput, match=r"none of the bounds basic, .* applies to 5 x renyi:2"):
+        usual_bounds(Composition.repeat(RenyiDP(2.0, 0.1), 5))

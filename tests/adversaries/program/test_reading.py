@@ -37,6 +37,7 @@ PLAYED = sequences(8, 40, share=0.0)
 KEPT = []
 LIMIT = 3
 BOLD = np.array([1, 4, 7])
+SQUARE = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.125]])
 BIG = {i: WEAK for i in range(100)}
 BYTES = np.array([1], dtype=np.int8)
 LOWEST = np.array([0, -(2**63)])
@@ -285,6 +286,8 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
         "while True:\n    for i in range(3):\n        for j in range(4):\n"
         "            yield PAIR, WEAK\n            if j >= i:\n                break\n"
         "        yield PAIR, STRONG",
+        "i, x = 0, 0.0\nwhile True:\n    a = yield PAIR, STRONG if x > 3.0 else WEAK\n"
+        "    x = BOLD[i % 3] + SQUARE[i % 2, -1 - i % 3] * a\n    i += 1",
         "a = 0.0\nwhile True:\n    x = max(0, a)\n"
         "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",
     ],
