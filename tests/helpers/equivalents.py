@@ -82,4 +82,7 @@ EQUIVALENT: dict[str, str] = {
     "… perands[0], base)], base)": (
         "a positive of a number of numpy was refused above, so that no number here is one of numpy"
     ),
+    "adversaries/program/forms.py: Do: True -> False": (
+        "the place is the last attribute, and is named wherever one is given"
+    ),
 }

@@ -192,6 +192,15 @@ def test_delta_is_written_as_a_power_of_ten():
         assert axes.get_ylabel() == r"$\varepsilon$ at $\delta = 2 \times 10^{-6}$"
 
 
+def test_bounds_are_drawn_against_the_rounds_and_what_is_measured_beside_them():
+    with paper_figure() as (_, axes):
+        draw_rounds(axes)
+        (drawn,) = (line for line in axes.lines if line.get_label() == "basic")
+        (bars,) = axes.containers
+    np.testing.assert_array_equal(drawn.get_xydata().T, [X + 1, X + 1])
+    np.testing.assert_array_equal(bars[0].get_xydata().T, [X[1:4] + 1, X[1:4]])
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
