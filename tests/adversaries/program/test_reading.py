@@ -288,6 +288,8 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
         "        yield PAIR, STRONG",
         "i, x = 0, 0.0\nwhile True:\n    a = yield PAIR, STRONG if x > 3.0 else WEAK\n"
         "    x = BOLD[i % 3] + SQUARE[i % 2, -1 - i % 3] * a\n    i += 1",
+        "i = 0\nwhile True:\n    i += 1\n    if (i % 3, i % 2) != (0, 1):\n"
+        "        yield PAIR, STRONG if (i % 3, i % 2) == (2, 1) else WEAK",
         "a = 0.0\nwhile True:\n    x = max(0, a)\n"
         "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",
     ],
