@@ -85,4 +85,9 @@ EQUIVALENT: dict[str, str] = {
     "adversaries/program/forms.py: Do: True -> False": (
         "the place is the last attribute, and is named wherever one is given"
     ),
+    "analysis/rare/rehearsal.py: _rehearse_in_python.laws_of: … ][pair_met[chosen] >= 0], "
+    "minlength=len(met)) -> … ][pair_met[chosen] >= 0])": (
+        "what the shorter array lacks are counts of 0 at its end, and laws that count nothing are "
+        "left out"
+    ),
 }
