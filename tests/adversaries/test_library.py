@@ -278,7 +278,8 @@ def test_feign_retreat_raises_its_stake_once_and_for_good():
         assert set(stakes) <= {BIG / 8, BIG}
         if BIG in stakes:
             raised += 1
-            assert sum(losses[: stakes.index(BIG)]) < 0  # behind: the evidence is for her presence
+            fallen = sum(losses[: stakes.index(BIG)])  # behind: the evidence is for her presence
+            assert fallen == pytest.approx(-round(0.5 * math.sqrt(60)) * BIG / 8)
     assert raised > 0
 
 
@@ -329,3 +330,10 @@ def test_in_a_family_without_pure_mechanisms_those_that_play_there_are_checked()
 def test_an_adversary_that_cannot_be_loaded_is_refused_with_its_reason():
     with pytest.raises(InvalidInput, match=r"^it needs another package$"):
         _unloaded("other", "it needs another package").make(PureDP(0.2), 3)
+
+
+def test_a_name_that_the_library_lacks_is_refused_with_those_near_it():
+    with pytest.raises(InvalidInput, match="'press_when_ahed'; did you mean press-when-ahead"):
+        make("press_when_ahed", FAMILY, 3)
+    with pytest.raises(InvalidInput, match=r"'qqqqqqqq'; there are .*fixed-worst-case, "):
+        make("qqqqqqqq", FAMILY, 3)

@@ -6,9 +6,18 @@ from scipy.stats import binom
 
 from simulator.adversaries.registry import entries, make
 from simulator.analysis.estimation import violation
-from simulator.analysis.verification import decided, library_adversaries, looks, probed, verify
+from simulator.analysis.verification import (
+    Check,
+    decided,
+    library_adversaries,
+    looks,
+    probed,
+    usual_bounds,
+    verify,
+)
 from simulator.engine.specification import Specification
-from simulator.theory import Composition, PureDP, bound
+from simulator.foundations.errors import InvalidInput
+from simulator.theory import Composition, PureDP, RenyiDP, bound
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -105,3 +114,23 @@ def test_every_adversary_of_the_library_is_made_for_the_family_and_its_rounds():
     assert made.keys() == {each.name for each in entries() if each.plays_in(family)}
     _, _, mechanism = next(made["fixed-worst-case"](np.random.default_rng(0)))
     assert family.admits(mechanism.guarantee())
+
+
+def test_a_check_is_decided_by_what_its_verdict_says():
+    for loss, bound_delta, outcome, is_decided in (
+        (1.0, 0.01, "violated", True),
+        (0.0, 0.1, "holds", True),
+        (1.0, 0.4, "undecided", False),
+        (0.0, 0.0, "undecided", True),  # no sample confirms a bound of 0
+    ):
+        verdict = violation(np.full(400, loss), 0.5, bound_delta)
+        check = Check("ours", 0, "basic", 0.5, verdict, trials=400)
+        assert verdict.outcome == outcome
+        assert check.violated == (outcome == "violated")
+        assert check.decided == is_decided
+
+
+def test_a_game_without_a_bound_to_check_is_refused():
+    assert usual_bounds(Composition.repeat(FAMILY, 5))[0].name == "basic"
+    with pytest.raises(InvalidInput, match=r"none of the bounds basic, .* applies to 5 x renyi:2"):
+        usual_bounds(Composition.repeat(RenyiDP(2.0, 0.1), 5))

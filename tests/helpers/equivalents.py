@@ -74,4 +74,20 @@ EQUIVALENT: dict[str, str] = {
     "_BLOCK * max(flat.size, 1)": (
         "how many laws are summed at once: the memory that it takes, and the order of rounding"
     ),
+    "analysis/rare/doob.py: StateGraph.rounding: 16 -> 17": (
+        "ends that are further apart by 7e-15 of a probability are ends too, and no digits so fine "
+        "are promised"
+    ),
+    "adversaries/program/meaning.py: Meaning.arithmetic: … perands[0], base)], base, numpy) -> "
+    "… perands[0], base)], base)": (
+        "a positive of a number of numpy was refused above, so that no number here is one of numpy"
+    ),
+    "adversaries/program/forms.py: Do: True -> False": (
+        "the place is the last attribute, and is named wherever one is given"
+    ),
+    "analysis/rare/rehearsal.py: _rehearse_in_python.laws_of: … ][pair_met[chosen] >= 0], "
+    "minlength=len(met)) -> … ][pair_met[chosen] >= 0])": (
+        "what the shorter array lacks are counts of 0 at its end, and laws that count nothing are "
+        "left out"
+    ),
 }

@@ -14,11 +14,12 @@ from simulator.adversaries.program import machine
 from simulator.adversaries.program.compiling import STOPPED, step_of
 from simulator.adversaries.program.explaining import explained
 from simulator.adversaries.program.fixed import interval, is_settled
-from simulator.adversaries.program.forms import NotRead
+from simulator.adversaries.program.forms import NotRead, Slot
 from simulator.adversaries.program.machine import machine_of
 from simulator.adversaries.program.reading import read
 from simulator.adversaries.registry import make
 from simulator.mechanisms import LeakyRandomizedResponse  # noqa: F401
+from tests.helpers.games import PRESS
 from tests.helpers.machine_steps import MachineStep
 from tests.helpers.natural_programs import (
     ALICE,
@@ -36,6 +37,7 @@ PLAYED = sequences(8, 40, share=0.0)
 KEPT = []
 LIMIT = 3
 BOLD = np.array([1, 4, 7])
+SQUARE = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.125]])
 BIG = {i: WEAK for i in range(100)}
 BYTES = np.array([1], dtype=np.int8)
 LOWEST = np.array([0, -(2**63)])
@@ -284,6 +286,10 @@ def test_what_only_looks_like_the_closed_form_is_refused(body):
         "while True:\n    for i in range(3):\n        for j in range(4):\n"
         "            yield PAIR, WEAK\n            if j >= i:\n                break\n"
         "        yield PAIR, STRONG",
+        "i, x = 0, 0.0\nwhile True:\n    a = yield PAIR, STRONG if x > 3.0 else WEAK\n"
+        "    x = BOLD[i % 3] + SQUARE[i % 2, -1 - i % 3] * a\n    i += 1",
+        "i = 0\nwhile True:\n    i += 1\n    if (i % 3, i % 2) != (0, 1):\n"
+        "        yield PAIR, STRONG if (i % 3, i % 2) == (2, 1) else WEAK",
         "a = 0.0\nwhile True:\n    x = max(0, a)\n"
         "    a = yield PAIR, STRONG if isinstance(x, int) else WEAK",
     ],
@@ -329,3 +335,9 @@ def by_node(coins):
 
 def test_a_step_of_many_objects_is_written():
     assert compared(by_node, PLAYED) == 8 * 40
+
+
+def test_a_choice_of_two_written_numbers_is_made_in_play():
+    """A rule's move then is computed: its steps end in one round, not in one for each move."""
+    waits = machine_of(read(PRESS)).waits
+    assert [type(each.entry) for each in waits] == [Slot]

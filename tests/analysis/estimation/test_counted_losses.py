@@ -173,6 +173,13 @@ def test_on_a_lattice_nothing_is_lost(name):
                 assert by_counts.hits == exact.hits
 
 
+def test_the_standard_error_of_an_epsilon_counts_every_trial_of_a_bin():
+    losses = laws(4)["lattice"][:2000]
+    found = [estimation.epsilon(of(losses), 0.05) for of in (counted, one_by_one)]
+    by_counts, exact = (each.relative_standard_error for each in found)
+    assert by_counts == pytest.approx(exact, rel=1e-6)
+
+
 @pytest.mark.nightly
 def test_bands_and_trade_offs_contain_those_of_the_losses():
     for losses in laws(5).values():

@@ -12,14 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.analysis import estimation
+from simulator.analysis.estimation.betting import bets_on_mean, lower_limit, upper_limit
 from simulator.analysis.estimation.checks import weighted_violation
+from simulator.analysis.estimation.wealth import ABOVE, BELOW
 from simulator.analysis.estimation.weight_bounds import delta_log_bound, tail_log_bound
+from simulator.analysis.estimation.weighted import lower_of, upper_of
 from simulator.engine.outcomes import weighted_bins
-from simulator.engine.outcomes.loss_sample import LossSample
+from simulator.engine.outcomes.loss_sample import Excess, LossSample
 from simulator.engine.outcomes.packing import packed, unpacked_weighted
 from simulator.engine.outcomes.weighted_bins import WeightedBins
 from simulator.engine.outcomes.weighted_sample import LogSample, WeightedSample
 from simulator.foundations.errors import InvalidInput
+from tests.helpers.counting import counted as counted_losses
 from tests.helpers.counting import counted_weights
 from tests.helpers.exploring import examples
 
@@ -319,3 +323,20 @@ def test_what_a_cell_contributes_lies_between_its_limits():
             assert (found.bottom <= found.low).all()
             assert (found.low <= found.high).all()
             assert (found.high <= found.top).all()
+
+
+def test_what_a_limit_is_widened_by_is_that_of_one_set_of_bets():
+    """So the two numbers enclose the limit of any values between the ends, on the same bets."""
+    rng = np.random.default_rng(1)
+    losses = counted_losses(rng.integers(3, size=4000).astype(float), 100)
+    high = rng.random(losses.least.size) ** 6
+    low = high * rng.random(high.size)
+    wide = Excess(losses, np.zeros(high.size), np.ones(high.size), low, high)
+    for limits, side, limit, first, other in (
+        (upper_of(wide, 0.05), BELOW, upper_limit, high, low),
+        (lower_of(wide, 0.05), ABOVE, lower_limit, low, high),
+    ):
+        outer, between = wide.spread(first), wide.at((low + high) / 2.0)
+        bets = bets_on_mean(outer, 0.05, side)
+        found = [limit(values, 0.05, bets) for values in (outer, between, wide.at(other))]
+        assert sorted(limits) == [min(found), max(found)]

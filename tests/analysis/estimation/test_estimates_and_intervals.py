@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 from simulator.analysis.estimation import (
     Estimate,
+    betting_interval,
     clopper_pearson,
     empirical_bernstein,
     proportion_lower,
@@ -53,6 +54,11 @@ def test_empirical_bernstein_by_hand():
     radius = math.sqrt(2 * 25 / 99 * logarithm / 100) + 7 * logarithm / (3 * 99)
     estimate = empirical_bernstein(sample, 0.95)
     assert (estimate.lower, estimate.upper) == pytest.approx((0.5 - radius, 0.5 + radius))
+
+
+def test_the_largest_share_is_that_of_one_trial_or_of_all_where_none_contributes():
+    assert betting_interval([0.5, 0.0, 0.25, 0.25]).largest_weight_share == 0.5
+    assert betting_interval([0.0, 0.0]).largest_weight_share == 1.0
 
 
 def test_an_estimate_reads_well_and_serialises_strictly():

@@ -158,3 +158,11 @@ def test_intervals_are_nearly_as_narrow_as_the_normal_one(target, most):
             )
         )
     assert np.all(np.mean(ratios, axis=0) < most)
+
+
+def test_an_epsilon_whose_first_trials_say_the_largest_loss_has_limits():
+    """The curve is flat there, at the share of infinite losses: no bets are chosen by its slope."""
+    losses = np.full(4000, 0.5)
+    losses[:5], losses[700::100] = np.inf, 2.0
+    found = epsilon(losses, 5 / 500)
+    assert 0.4 < found.lower < found.upper < 1.2

@@ -22,7 +22,7 @@ from simulator.analysis.plots import (
     save,
 )
 from simulator.analysis.plots.names import LABELS, label
-from simulator.analysis.plots.style import measured, promised, promises, spaced_marks
+from simulator.analysis.plots.style import drawable, measured, promised, promises, spaced_marks
 from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.bounds.registry import all_bounds
@@ -192,6 +192,15 @@ def test_delta_is_written_as_a_power_of_ten():
         assert axes.get_ylabel() == r"$\varepsilon$ at $\delta = 2 \times 10^{-6}$"
 
 
+def test_bounds_are_drawn_against_the_rounds_and_what_is_measured_beside_them():
+    with paper_figure() as (_, axes):
+        draw_rounds(axes)
+        (drawn,) = (line for line in axes.lines if line.get_label() == "basic")
+        (bars,) = axes.containers
+    np.testing.assert_array_equal(drawn.get_xydata().T, [X + 1, X + 1])
+    np.testing.assert_array_equal(bars[0].get_xydata().T, [X[1:4] + 1, X[1:4]])
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
@@ -297,3 +306,13 @@ def test_a_bound_has_one_look_in_all_figures() -> None:
     assert several["basic"] == looks["basic"]
     assert len({(each["color"], str(each["linestyle"])) for each in several.values()}) == 4
     assert {bound.name for bound in all_bounds()} <= set(LABELS)
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_it_is_drawn(tmp_path):
+    for name, reason in (
+        ("curve.gif", r"ends in one of \.svg, \.png, \.pdf, not '.*curve\.gif'"),
+        ("none/curve.png", "there is no folder '.*none' for the picture"),
+    ):
+        with pytest.raises(InvalidInput, match=reason):
+            drawable(tmp_path / name)
+    assert drawable(tmp_path / "curve.pdf") == tmp_path / "curve.pdf"

@@ -6,8 +6,11 @@ import scipy
 from simulator import Laplace, PureDP, simulate
 from simulator.analysis.rare import Setting, estimate_rare
 from simulator.analysis.rare import covering as module
+from simulator.engine.block import covering_engine
+from simulator.engine.specification import Specification
 from tests.helpers.gates import GATES
 from tests.helpers.natural_programs import ALICE, EVERYONE, WITHOUT
+from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST
 
 TRIALS = 10_000
 QUICK = ("by an answer", "two in sequence")
@@ -95,3 +98,11 @@ def test_a_stratum_whose_losses_are_all_low_has_a_theta_with_digits():
     ).delta(0.5, experiment=1, confidence=1.0 - 1e-6)  # fmt: skip
     assert estimated.lower <= played.upper
     assert played.lower <= estimated.upper
+
+
+def test_a_bound_that_falls_without_end_has_a_theta_at_half_of_what_leaves_digits_at_least():
+    """Twenty rounds of 0.5 lose 10 at most."""
+    moments = covering_engine(Specification(WORST, FAMILY, ROUNDS, 10), 0).moments
+    for epsilon in (11.0, 30.0, 1000.0):
+        theta, _ = module.least_bound(moments, epsilon)
+        assert module.MOST_EXPONENT / 2.0 <= theta * epsilon <= module.MOST_EXPONENT

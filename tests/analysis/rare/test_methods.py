@@ -9,6 +9,7 @@ import pytest
 
 from simulator import Laplace, PureDP, simulate
 from simulator.adversaries.registry import make
+from simulator.analysis.loading import load_measured
 from simulator.analysis.rare import METHODS, Setting, choosing, estimate_rare
 from simulator.analysis.rare.choosing import TABLE, choose
 from simulator.analysis.rare.question import Question
@@ -168,6 +169,16 @@ def test_what_is_exact_stays_so_with_a_folder(tmp_path, capsys):
     assert (kept.tail, kept.delta) == (free.tail, free.delta)
     assert not (tmp_path / "run").exists()
     assert "without a trial: nothing is stored in" in capsys.readouterr().err
+
+
+def test_of_two_samples_a_folder_keeps_the_one_that_finds_the_epsilon(tmp_path):
+    asked = {"delta": 0.1, "method": "plain", "seed": 4}
+    free, kept = (
+        estimate_rare(WORST, FAMILY, ROUNDS, 500, setting=Setting(jobs=1, out=out), **asked)
+        for out in (None, tmp_path / "run")
+    )
+    assert (kept.at_delta, kept.tail, kept.delta) == (free.at_delta, free.tail, free.delta)
+    assert load_measured(tmp_path / "run").specification.seed == 4
 
 
 def test_another_reading_is_that_of_another_call():

@@ -6,6 +6,7 @@ and another measure. Statistical tests have fixed seeds; their intervals have co
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,8 +18,15 @@ from simulator.analysis import Tilted
 from simulator.analysis.estimation.weighted import HIDDEN
 from simulator.analysis.rare.choosing import guard, plain_enough
 from simulator.analysis.rare.drawing import upper_limit_without_hits
-from simulator.analysis.rare.pilot import pilot_tilt, typical_theta
-from simulator.analysis.rare.rehearsal import Rehearsals, _along, plain
+from simulator.analysis.rare.pilot import pilot_tilt, relative_error, typical_theta
+from simulator.analysis.rare.rehearsal import (
+    MOST_LAWS,
+    Rehearsal,
+    Rehearsals,
+    _along,
+    evenly_spaced,
+    plain,
+)
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.block import play_block
 from simulator.engine.compiled.menu import Menu
@@ -145,6 +153,14 @@ def test_auto_has_no_value_where_losses_may_be_hidden():
     assert found.delta.lower < found.delta.upper
 
 
+def test_an_epsilon_that_has_no_value_has_a_point_where_its_delta_is_measured():
+    family = PureDP(0.2)
+    found = estimated(unread(steady), None, 300, "auto", delta=1e-3, rounds=ROUNDS, family=family)
+    assert found.at_delta.no_value.startswith(HIDDEN)
+    assert found.at_delta.lower < found.epsilon < found.at_delta.upper
+    assert found.delta.lower < 1e-3 < found.delta.upper
+
+
 def bold(coins):
     while True:
         yield WITHOUT_ALICE, WITH_ALICE, BOLD
@@ -173,3 +189,20 @@ def test_derivatives_along_a_free_parameter_are_those_of_the_laws():
     )
     np.testing.assert_allclose(slopes, (high - low) / (2 * h), rtol=0.02)
     np.testing.assert_allclose(curvatures, (high - 2 * at + low) / h**2, rtol=0.02)
+
+
+def test_laws_that_stand_for_others_are_spaced_from_the_first_to_the_last():
+    """Their counts add up to those of all."""
+    laws = [(abs, 2.0), *((partial(pow, number), 0.5) for number in range(401))]
+    first, *others = evenly_spaced(laws)
+    assert first == laws[0]  # of a large count
+    assert [psi.args for psi, _ in others] == [(400 * i // 199,) for i in range(MOST_LAWS)]
+    assert first[1] + sum(often for _, often in others) == pytest.approx(2.0 + 401 * 0.5)
+
+
+def test_the_error_of_one_trial_is_a_deviation_over_the_mean():
+    signed = np.random.default_rng(0).normal(size=1000)
+    values = np.exp(-signed) * np.maximum(-np.expm1(0.5 - signed), 0.0)
+    played = Rehearsal(signed, -signed, lambda chosen: None, lambda chosen: [])
+    assert relative_error(played, 0.5) == pytest.approx(values.std() / values.mean(), rel=1e-9)
+    assert relative_error(played, 9.0) == math.inf

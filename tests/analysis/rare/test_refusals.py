@@ -291,3 +291,12 @@ def test_a_setting_is_played_with_all_its_terms(monkeypatch):
     s = Specification(WORST, FAMILY, ROUNDS, 10)
     setting = Setting(jobs=2, out="folder", progress=False)
     assert setting.play(s, 1) == ("folder", s, (1,), 2, False)
+
+
+@pytest.mark.parametrize("method", ["auto", "covering", "plain"])
+def test_losses_that_rounding_hides_are_refused_before_anything_is_played(method):
+    reason = (
+        "round losses of at most 1e-14 cannot .* the rounding of a sum of 20 rounds: tails need"
+    )
+    with pytest.raises(NotApplicable, match=reason):
+        estimated(WORST, 1e-13, 400, method, family=PureDP(1e-14))
