@@ -211,7 +211,7 @@ def test_the_grid_encloses_laplace():
 
 
 def test_no_loss_is_above_the_largest_there_can_be():
-    """Sums of ten losses of at most 1.2: above 12 the transform leaves only rounding, some 1e-22."""
+    """Sums of ten losses of 1.2 at most: above 12 the transform leaves rounding, some 1e-22."""
     law = law_of(SUITE["laplace-coin"], 0, CELLS)
     assert law.tail(12.0).lower == law.delta(12.0).lower == 0.0
     assert law.tail(11.9).lower > 0.0

@@ -1,9 +1,13 @@
 """The larger epsilon of both directions, of which the other one need not be composed."""
 
+import math
+
 import pytest
 
+from simulator import Account
 from simulator.theory import GaussianLaw, LaplaceLaw, PoissonSubsampledLaw, randomized_response
 from simulator.theory.bracket import Bracket
+from simulator.theory.events import promise
 from simulator.theory.laws.discrete import discrete_gaussian
 from simulator.theory.pld.distribution import PLD, largest_epsilon
 from simulator.theory.pld.lines_query import LinesQuery
@@ -46,6 +50,16 @@ def test_the_largest_epsilon_is_that_of_all_directions(rounds, delta):
     assert found.lower == each.lower
     assert found.upper <= each.upper
     assert found == largest_epsilon((other, one), delta)
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-6, 0.2])
+def test_an_infinite_epsilon_is_the_largest(delta):
+    """Both directions leak more than delta, or one of them."""
+    leaky = randomized_response(0.1, 0.3)
+    assert Account(promise("approx:0.1,0.3")).epsilon(delta).lower == math.inf
+    for plds in (both([(leaky, 2)]), (PLD.of([(leaky, 1)]), PLD.of([(LaplaceLaw(0.3), 1)]))):
+        assert largest_epsilon(plds, delta) == largest_epsilon(plds[::-1], delta)
+        assert largest_epsilon(plds, delta).lower == math.inf
 
 
 def test_the_other_direction_is_not_inverted(rounds, monkeypatch):

@@ -216,7 +216,7 @@ def largest_epsilon(plds: Iterable[PLD], delta: float) -> Bracket:
     found: list[Bracket] = []
     for pld in sorted(plds, key=lambda pld: -pld.laws.support[1]):
         least = max((bracket.lower for bracket in found), default=0.0)
-        if not (least > 0.0 and pld.is_enough(least, delta)):
+        if not (0.0 < least < math.inf and pld.is_enough(least, delta)):
             found.append(pld.epsilon(delta))
     return Bracket.largest(found)
 
