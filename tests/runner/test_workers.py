@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -43,6 +45,22 @@ def test_workers_end_with_their_parent(number, tmp_path):
     os.kill(script.process.pid, number)
     assert script.finish(10)[0] == -number  # its output is closed
     assert script.left_behind() == []
+
+
+WATCHES = """
+import os, threading
+from simulator.runner.lifetime import end_with
+end_with({parent})
+threading.Event().wait(2)
+os._exit(7)
+"""
+
+
+def test_a_worker_ends_by_itself_where_its_parent_has_ended():
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    watching = [sys.executable, "-c", WATCHES.format(parent=gone.pid)]
+    assert subprocess.run(watching, check=False).returncode == 1
 
 
 IN_A_PROCESS = """
