@@ -1,9 +1,13 @@
 """Outcomes of a block, on numbers that can be counted by hand."""
 
+from dataclasses import FrozenInstanceError, replace
+
 import numpy as np
 import pytest
 
+from simulator.engine.outcomes.bins import PLACES, LossBins
 from simulator.engine.outcomes.loss_sample import LossSample
+from tests.helpers.counting import counted_weights
 
 
 @pytest.mark.parametrize(
@@ -12,3 +16,36 @@ from simulator.engine.outcomes.loss_sample import LossSample
 def test_bets_change_where_the_trials_have_doubled_and_at_the_end(trials, cuts):
     sample = LossSample.of(np.arange(float(trials)), head=2)
     assert sample.cuts == tuple((cut, cut) for cut in cuts)
+
+
+def test_bins_that_no_numbers_have_are_named():
+    bins = LossBins.of(np.array([-0.5, 0.25, 0.25, np.inf]))
+    assert bins.problem() == ""
+    for problem, changed in {
+        "out of order": {"keys": bins.keys[::-1]},
+        "count nothing, or too much": {"counts": bins.counts - 1},
+        "places lie outside": {"places": bins.places + 3 * PLACES},
+        "ends lie outside": {"largest": bins.largest + 1.0},
+    }.items():
+        assert problem in replace(bins, **changed).problem()
+
+
+def test_counts_stay_as_they_are():
+    bins = LossBins.of(np.array([0.25]))
+    with pytest.raises(FrozenInstanceError):
+        bins.counts = bins.counts + 1
+
+
+@pytest.mark.parametrize("scale", [-1.0, 0.5, 30.0])
+def test_counted_weights_over_a_scale_have_a_mean_within_their_limits(scale):
+    """Those above e^34 scales are clipped, in the sample of the very same weights as well."""
+    noise = np.random.default_rng(3)
+    log_weights = np.concatenate([noise.normal(0.0, 0.01, 400), noise.normal(33.0, 0.01, 400)])
+    losses = noise.permutation(800) / 1000.0
+    sample = counted_weights(losses, log_weights, head=8).above(0.3).scaled(scale)
+    inside = np.where(losses > 0.3, log_weights, -np.inf)
+    mean = np.exp(np.minimum(inside - scale, 34.0)).mean()
+    low, high = ((sample.sample.counts * each).sum() / 800 for each in (sample.low, sample.high))
+    assert low <= mean * (1.0 + 1e-12)
+    assert mean <= high * (1.0 + 1e-12)
+    assert high < 1.01 * low

@@ -219,6 +219,9 @@ def test_a_compiled_part_of_numpy_is_no_users_file():
         (np.array(1, dtype=object), "float", False), ({1: 2}, "Iterable[str]", False),
         (Composition.repeat(PureDP(0.1), 2), "Iterable[float]", False),
         ({1.0}, "Iterable[int]", False), (b"a", "str", False), (b"a", "bytes", True),
+        (None, "list[float] | None", True), (None, "list[float | None]", False),
+        ((1, ("a", 2)), "tuple[int, tuple[str, int]]", True),
+        (((1, 2), "a"), "tuple[tuple[int, int], str]", True),
     ],
 )  # fmt: skip
 def test_kinds(value, kind, whether):
