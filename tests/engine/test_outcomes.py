@@ -7,6 +7,7 @@ import pytest
 
 from simulator.engine.outcomes.bins import PLACES, LossBins
 from simulator.engine.outcomes.loss_sample import LossSample
+from simulator.engine.outcomes.tally import BinsSum
 from tests.helpers.counting import counted_weights
 
 
@@ -28,6 +29,17 @@ def test_bins_that_no_numbers_have_are_named():
         "ends lie outside": {"largest": bins.largest + 1.0},
     }.items():
         assert problem in replace(bins, **changed).problem()
+
+
+def test_a_sum_of_many_bins_is_taken_few_at_a_time(monkeypatch):
+    at_once, total = [], LossBins.total
+    monkeypatch.setattr(BinsSum, "MOST", 4)
+    monkeypatch.setattr(LossBins, "total", lambda parts: at_once.append(len(parts)) or total(parts))
+    found = BinsSum()
+    for loss in range(40):
+        found.add(LossBins.of(np.array([loss / 8.0])))
+    assert found.total().trials == 40
+    assert max(at_once) <= 6
 
 
 def test_counts_stay_as_they_are():

@@ -162,6 +162,15 @@ def test_the_argument_is_named(arguments, line):
     assert str(refused.value) == line
 
 
+def test_an_argument_that_does_not_print_is_named_by_its_kind():
+    class Silent:
+        def __repr__(self):
+            raise RuntimeError
+
+    with pytest.raises(InvalidInput, match=r"a list, not a Silent$"):
+        guarded(Silent())
+
+
 def test_what_works_is_not_refused_and_what_fits_is_not_blamed():
     assert guarded(range(3), np.float32(2.0)) == 7.0
     assert guarded(np.ones(2), True) == 3.0
