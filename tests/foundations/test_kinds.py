@@ -85,6 +85,12 @@ def test_an_empty_argument_and_shapes_that_do_not_fit_are_named(monkeypatch):
     with pytest.raises(InvalidInput, match="first: arrays of these shapes do not fit"):
         behind_door(first, "first")([1.0, 2.0], [1.0, 2.0, 3.0])
 
+    def picked(values: "Any") -> "Any":
+        return 1.0 if values else 0.0
+
+    with pytest.raises(InvalidInput, match="picked: values must not be an array"):
+        behind_door(picked, "picked")(np.ones(2))
+
 
 @pytest.mark.parametrize(
     ("call", "line"),

@@ -1,6 +1,7 @@
 """A mechanism whose methods take other arguments than they are called with is refused at once."""
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from simulator import PureDP
 from simulator.data import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms import BlackBox, Mechanism
+from tests.helpers.cases import case
+from tests.helpers.mechanism_cases import CASES
 
 
 def test_a_wrong_signature_is_refused_where_the_class_is_written():
@@ -93,3 +96,13 @@ def test_an_answer_is_passed_on_as_it_is(finite):
 def test_a_number_in_an_answer_is_finite(answer):
     with pytest.raises(Breach, match=r"answered .*, which is not finite"):
         Fixed(answer).pair(*NEIGHBOURS).sample(1, np.random.default_rng(0))
+
+
+def test_a_mechanism_is_a_value_that_stays_as_it_is():
+    for one in CASES:
+        mechanism = one.mechanism
+        with case(one.name):
+            assert hash(deepcopy(mechanism)) == hash(mechanism)
+            assert deepcopy(mechanism) == mechanism
+            with pytest.raises(AttributeError):
+                setattr(mechanism, fields(mechanism)[1].name, 0.5)
