@@ -53,6 +53,18 @@ def test_a_black_box_needs_a_function():
         BlackBox(3, PureDP(0.1))
 
 
+def test_a_black_box_draws_from_the_generator_of_the_play_if_it_takes_one():
+    def noisy(database, rng):
+        return database.size + rng.random()
+
+    for function in (noisy, lambda database, rng=None: noisy(database, rng)):
+        box = BlackBox(function, PureDP(0.1)).pair(Database([]), Database(["alice"]))
+        assert box.sample(1, np.random.default_rng(3)) == 1.0 + np.random.default_rng(3).random()
+    for function in (lambda database: database.size, lambda database, scale=0: database.size):
+        box = BlackBox(function, PureDP(0.1)).pair(Database([]), Database(["alice"]))
+        assert [box.sample(b, np.random.default_rng(3)) for b in (0, 1)] == [0, 1]
+
+
 class Fixed(Mechanism):
     """Gives one answer, and notes the relations that it is called with."""
 
