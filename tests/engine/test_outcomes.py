@@ -8,6 +8,7 @@ import pytest
 from simulator.engine.outcomes.bins import PLACES, LossBins
 from simulator.engine.outcomes.loss_sample import LossSample
 from simulator.engine.outcomes.tally import BinsSum
+from simulator.engine.outcomes.weighted_bins import WeightedBins
 from tests.helpers.counting import counted_weights
 
 
@@ -61,3 +62,12 @@ def test_counted_weights_over_a_scale_have_a_mean_within_their_limits(scale):
     assert low <= mean * (1.0 + 1e-12)
     assert mean <= high * (1.0 + 1e-12)
     assert high < 1.01 * low
+
+
+def test_weights_are_counted_in_bins_of_a_128th_and_the_farthest_share_one():
+    log_weights = np.array([-np.inf, -1e9, -1.0, 0.0, 1.0 / 256.0, 0.5, 1e9, 1e10])
+    bins = WeightedBins.of(np.zeros(8), log_weights)
+    assert bins.counts.tolist() == [2, 1, 2, 1, 2]
+    assert bins.weight_keys[1:4].tolist() == [-128, 0, 64]
+    assert bins.least_weights.tolist() == [-np.inf, -1.0, 0.0, 0.5, 1e9]
+    assert bins.largest_weights.tolist() == [-1e9, -1.0, 1.0 / 256.0, 0.5, 1e10]
