@@ -114,7 +114,9 @@ def test_a_mechanism_is_a_value_that_stays_as_it_is():
     for one in CASES:
         mechanism = one.mechanism
         with case(one.name):
-            assert hash(deepcopy(mechanism)) == hash(mechanism)
-            assert deepcopy(mechanism) == mechanism
+            copied = deepcopy(mechanism)
+            assert copied == mechanism
+            assert hash(copied) == hash(mechanism)
+            assert copied.guarantee(one.relation) == mechanism.guarantee(one.relation)
             with pytest.raises(AttributeError):
                 setattr(mechanism, fields(mechanism)[1].name, 0.5)
