@@ -278,7 +278,8 @@ def test_a_step_that_is_known_changes_what_the_contents_say(big, change):
     before = Database(big)
     after = change(before)
     anew = Database(dict(before.records())), Database(dict(after.records()))
+    changes = count_changes.__wrapped__  # its cache would take one for the other
     for one, other in ((0, 1), (1, 0)):
-        known = count_changes((before, after)[one], (before, after)[other])
-        compared = count_changes(anew[one], anew[other])
+        known = changes((before, after)[one], (before, after)[other])
+        compared = changes(anew[one], anew[other])
         assert [*map(repr, known.items())] == [*map(repr, compared.items())]

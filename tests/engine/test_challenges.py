@@ -429,7 +429,8 @@ def test_what_is_sent_is_recorded_once_where_declared_likelihoods_are_not_truste
 def test_an_entry_without_a_free_number_is_recorded_though_it_is_not_sent(monkeypatch):
     for name in ("RECORDED", "LEAST_RECORDED"):
         monkeypatch.setattr(f"simulator.engine.block.{name}", 20)
-    menu = tuple(Challenge(WITHOUT, EVERYONE, RandomizedResponse(ALICE, e)) for e in (0.1, 0.2))
+    mechanisms = RandomizedResponse(ALICE, 0.1), RandomizedResponse(ALICE, 0.2), Laplace(ALICE, 0.2)
+    menu = tuple(Challenge(WITHOUT, EVERYONE, each) for each in mechanisms)
     rule = Rule(lambda state, i, answer, coins: (state, 0), menu)
     s = Specification(rule, FAMILY, rounds=2, trials=1000, seed=1, trust=False)
     assert set(met_at_first(s, 0, 0)) == set(menu)

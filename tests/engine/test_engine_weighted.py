@@ -2,6 +2,7 @@
 and what tilting cannot reach is told."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from simulator.data import ADD_REMOVE, counting_scores
 from simulator.engine.challenges import MOST_KEPT, Challenges
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.compiled.tilted_kernel import psi_bound, tilted_row
+from simulator.engine.compiled.tilted_kernel import TiltedEngine, psi_bound, tilted_row
 from simulator.engine.sampling import Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import psi_bound_at
@@ -273,6 +274,27 @@ def test_an_answer_that_its_experiment_cannot_give_is_told(b, compiled):
     rng = np.random.default_rng(0)
     with pytest.raises(Breach, match="has probability 0"):
         engine.play(b, rng, rng, np.empty(1), 3)
+
+
+@pytest.mark.parametrize("engine", [Engine, TiltedEngine])
+@pytest.mark.parametrize("b", [0, 1])
+def test_an_answer_of_probability_0_is_told_where_any_loss_is_promised(b, engine):
+    revealed = 0.0 if b else 3.0  # the bit that this experiment's database does not have
+
+    class Impostor(LeakyRandomizedResponse):
+        scalars = replace(
+            LeakyRandomizedResponse.scalars,
+            sample=lambda params, b, noise: revealed,
+            sample_tilted=lambda params, tilted, noise: revealed,
+        )
+
+    s = Specification(
+        Rule(always, on_alice(Impostor(ALICE, 0.2, 0.01))), ApproxDP(0.2, 0.01), 3, 2,
+        sampling=None if engine is Engine else Tilted(1.0),
+    )  # fmt: skip
+    made = engine.build(s.adversary, s.family, ADD_REMOVE, compiled=False)
+    with pytest.raises(Breach, match=rf"trial 0 of experiment {b}: .* answer of probability 0"):
+        made.play_block(s, b, 0)
 
 
 def test_challenges_that_cannot_be_hashed_do_not_fill_the_memory():

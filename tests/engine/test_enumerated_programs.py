@@ -166,6 +166,26 @@ def stops(coins):
         yield WITHOUT, EVERYONE, RandomizedResponse(ALICE, 0.1)
 
 
+def tossing(tosses):
+    def adversary(coins):
+        while True:
+            heads = 0
+            for _ in range(tosses):
+                heads = heads + 1 if coins.random() < 0.5 else 0
+            yield WITHOUT, EVERYONE, STRONG if heads > 2 else WEAK
+
+    return adversary
+
+
+def test_a_step_may_decide_so_often_and_no_more(monkeypatch):
+    monkeypatch.setattr(programs, "MOST_OUTCOMES", 5)
+    strong, weak = (m.pair(WITHOUT, EVERYONE).tilted(1.0)[0] for m in (STRONG, WEAK))
+    exact = math.log(math.exp(strong) / 8.0 + math.exp(weak) * 7.0 / 8.0)  # three heads at the end
+    assert math.isclose(moments(tossing(5), 1).log_moment(1.0), exact, abs_tol=1e-14)
+    with pytest.raises(NotApplicable, match="more than 5 decisions in one step"):
+        moments(tossing(6), 1)
+
+
 def rounds_an_answer(coins):
     answer = 0.0
     while True:

@@ -8,6 +8,7 @@ import pytest
 from simulator import Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
 from simulator.analysis.rare import enumerate_states
+from simulator.engine.algorithm_1 import play_as_generator
 from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput, NotApplicable
@@ -103,6 +104,15 @@ def test_the_loss_has_the_sign_of_experiment_0_in_both_experiments(sampling, way
         losses = result.losses(b)
         assert losses.max() == pytest.approx(0.3)
         assert losses.min() < -0.35
+
+
+@pytest.mark.parametrize("b", [0, 1])
+def test_algorithm_1_hands_over_each_loss_as_it_is(b):
+    adversary = generated(Rule(always, on_alice(RandomizedResponse(ALICE, 0.1))))
+    s = Specification(adversary, FAMILY, 12, 30, seed=5, filter=Lopsided(1.0, 0.1))
+    losses = play_as_generator(s, b, 0).losses
+    assert losses.max() == pytest.approx(0.3)
+    assert losses.min() < -0.35
 
 
 def by_the_tree(spec, rounds, b, epsilon):

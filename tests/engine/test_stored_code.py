@@ -29,6 +29,7 @@ from simulator.engine.compiled.plain_kernel import plain_kernel
 from simulator.engine.compiled.steps import as_program
 from simulator.engine.compiled.stored_code import FORMAT, is_stored, packed, unpacked
 from simulator.engine.compiled.tilted_kernel import tilted_kernel
+from simulator.engine.enumerated import covering
 from simulator.engine.enumerated.covering import plays_tables
 from simulator.errors import InvalidInput
 from simulator.foundations.private_folder import PrivateFolder
@@ -205,6 +206,17 @@ def test_a_changed_constant_setting_or_version_has_another_name(monkeypatch):
     assert None not in names
     assert len(names) == 6
     assert name() == whole
+
+
+def test_the_kernel_of_a_covering_measure_has_the_name_of_its_code(monkeypatch):
+    def name():
+        return covering.covering_kernel.__wrapped__(()).name
+
+    whole = name()
+    assert whole
+    changed = covering.picked.__code__.replace(co_name="x")
+    monkeypatch.setattr("simulator.engine.enumerated.covering.picked.__code__", changed)
+    assert name() not in (None, whole)
 
 
 @pytest.mark.nightly

@@ -85,6 +85,12 @@ def test_an_empty_argument_and_shapes_that_do_not_fit_are_named(monkeypatch):
     with pytest.raises(InvalidInput, match="first: arrays of these shapes do not fit"):
         behind_door(first, "first")([1.0, 2.0], [1.0, 2.0, 3.0])
 
+    def picked(values: "Any") -> "Any":
+        return 1.0 if values else 0.0
+
+    with pytest.raises(InvalidInput, match="picked: values must not be an array"):
+        behind_door(picked, "picked")(np.ones(2))
+
 
 @pytest.mark.parametrize(
     ("call", "line"),
@@ -162,6 +168,15 @@ def test_the_argument_is_named(arguments, line):
     assert str(refused.value) == line
 
 
+def test_an_argument_that_does_not_print_is_named_by_its_kind():
+    class Silent:
+        def __repr__(self):
+            raise RuntimeError
+
+    with pytest.raises(InvalidInput, match=r"a list, not a Silent$"):
+        guarded(Silent())
+
+
 def test_what_works_is_not_refused_and_what_fits_is_not_blamed():
     assert guarded(range(3), np.float32(2.0)) == 7.0
     assert guarded(np.ones(2), True) == 3.0
@@ -219,6 +234,9 @@ def test_a_compiled_part_of_numpy_is_no_users_file():
         (np.array(1, dtype=object), "float", False), ({1: 2}, "Iterable[str]", False),
         (Composition.repeat(PureDP(0.1), 2), "Iterable[float]", False),
         ({1.0}, "Iterable[int]", False), (b"a", "str", False), (b"a", "bytes", True),
+        (None, "list[float] | None", True), (None, "list[float | None]", False),
+        ((1, ("a", 2)), "tuple[int, tuple[str, int]]", True),
+        (((1, 2), "a"), "tuple[tuple[int, int], str]", True),
     ],
 )  # fmt: skip
 def test_kinds(value, kind, whether):

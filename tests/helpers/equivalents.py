@@ -15,6 +15,14 @@ EQUIVALENT: dict[str, str] = {
     "engine/compiled/plain_kernel.py: plain_kernel.kernel: 0 -> 1 (20)": (
         "the menu entry of an ending that is IMPOSSIBLE, which `raise_if_ended_early` does not read"
     ),
+    "engine/compiled/plain_kernel.py: plain_kernel.kernel: 8 * changes -> 8 / changes": (
+        "how often an entry may change before its numbers are read in every round: where it has "
+        "not changed they are those that were read last, so this is speed alone"
+    ),
+    "engine/promises.py: limit_between: 0 -> 1": (
+        "`isclose` follows: two slopes that are close are both finite or equal and infinite, and "
+        "where they are not close neither is looked at further"
+    ),
     "mechanisms/gaussian.py: _sample_piece: params[2] * pieces[row, 2] -> "
     "params[2] / pieces[row, 2]": (
         "the divisor is a sign, 1.0 or -1.0: product and quotient are one double"

@@ -1,5 +1,6 @@
 """A conversation with an interactive mechanism, sent and heard by hand."""
 
+import threading
 from dataclasses import dataclass, field
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from simulator import Database, PureDP
 from simulator.foundations.errors import Breach
 from simulator.mechanisms import InteractiveMechanism, finite_answers
+from simulator.mechanisms.conversations import message_copy
 
 WITHOUT, EVERYONE = Database(["bob"]), Database(["bob", "alice"])
 
@@ -57,3 +59,11 @@ def test_a_pair_is_kept_for_its_state_and_message():
     assert mechanism.given == [("answers", *each) for each in ((0, [1]), (1, [1]), (0, [2]))]
     with pytest.raises(Breach, match="answers_to returned 'no pair'"):
         opening.pair(0, (5,))
+
+
+def test_a_message_is_copied_where_it_can_change_and_be_copied():
+    for whole in (None, 1, (1, ("a", 0.5)), threading.Lock()):
+        assert message_copy(whole) is whole
+    for loose in ([1, 2], {"a": [1]}):
+        assert message_copy(loose) == loose
+        assert message_copy(loose) is not loose

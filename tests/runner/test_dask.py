@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import pytest
@@ -17,6 +18,7 @@ from simulator import Laplace, PureDP, simulate
 from simulator.errors import Breach, InvalidInput
 from simulator.runner import ClusterLost, WorkerLost, merge_folders, simulate_part
 from simulator.runner.clusters.cluster import TASK_BYTES, TASK_SECONDS, TaskSize
+from simulator.runner.clusters.dask_cluster import DaskCluster
 from simulator.runner.clusters.task import TaskOutcome, play_blocks, require_program
 from simulator.runner.store import RunStore
 from simulator.runner.store.provenance import fingerprint_of_program
@@ -283,6 +285,15 @@ def outcomes_of(count, seconds):
     specification = play(press_when_ahead, trials=8, jobs=1).specification
     played = play_blocks(Player(specification), ((0, 0),), fingerprint_of_program())
     return TaskOutcome(played.outcomes * count, seconds)
+
+
+def test_a_scheduler_that_is_lost_is_named_with_the_reason():
+    connected = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://x:1"), status="closed")
+    cluster = DaskCluster(SimpleNamespace(client=connected))
+    with pytest.raises(ClusterLost, match=r"at tcp://x:1 is gone \(its client is closed\)$"):
+        cluster.slots()
+    with pytest.raises(ClusterLost, match=r"at tcp://x:1 is gone \(its tasks were cancelled\)$"):
+        cluster.outcome_of(distributed.CancelledError())
 
 
 def test_a_task_grows_until_it_lasts_long_enough():

@@ -80,6 +80,20 @@ def test_workers_that_are_slow_to_start_take_nothing_off_the_time(monkeypatch):
     assert trials_that_fit(specification, (0, 1), 2.0, 2) > 100
 
 
+def test_no_block_is_timed_that_is_larger_than_those_of_the_run(monkeypatch):
+    sizes = {1: [], 2: []}
+
+    def at_once(specification, keys, jobs):
+        sizes[jobs].append(specification.block_size)
+        yield from keys
+
+    monkeypatch.setattr(fitting, "outcomes", at_once)
+    specification = Specification(press_when_ahead, FAMILY, 20, 10**9, seed=7, block_size=300)
+    trials_that_fit(specification, (0, 1), 60.0, 2)
+    assert max(sizes[1]) == 300
+    assert sizes[2] == [300]
+
+
 def test_what_fits_is_added_to_what_a_folder_holds(tmp_path, monkeypatch):
     out = tmp_path / "run"
     fitted = iter([700, 500])

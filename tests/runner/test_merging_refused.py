@@ -73,6 +73,7 @@ def test_folders_of_other_versions_are_refused_unless_asked_for(parts, tmp_path)
     session = json.loads(json.dumps(manifest.sessions[0]))
     session["versions"]["numpy"] = "1.0"
     session["machine"]["processor"] = "an abacus"
+    session["revision"] = "of 1999"
     write_manifest(
         tmp_path / "older",
         type(manifest)(manifest.content, manifest.identity, manifest.goal, (session,)),
@@ -82,6 +83,7 @@ def test_folders_of_other_versions_are_refused_unless_asked_for(parts, tmp_path)
     merged = merge_folders(several, tmp_path / "whole", mixed_versions=True)
     assert [line for line in merged.notices if "numpy 1.0 and" in line]
     assert [line for line in merged.notices if "an abacus" in line]
+    assert [line for line in merged.notices if "by 2 revisions" in line and "of 1999" in line]
     assert_same(whole, play(out=tmp_path / "whole"))
     sessions = read_manifest(tmp_path / "whole").sessions
     assert {each["versions"]["numpy"] for each in sessions} >= {"1.0", np.__version__}

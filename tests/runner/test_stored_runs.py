@@ -17,7 +17,6 @@ from simulator.analysis import Tilted
 from simulator.analysis.loading import UnknownAdversary
 from simulator.analysis.result import Result
 from simulator.engine.block import engine_for
-from simulator.engine.outcomes.stored import stored_outcome
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput
 from simulator.runner.store import RunStore
@@ -165,37 +164,6 @@ def test_a_log_copied_from_another_run_is_refused(other, tmp_path):
     with pytest.raises(InvalidInput, match="another run") as refusal:
         play(out=here)
     assert "\n" not in str(refusal.value)
-
-
-NAN = np.full(8, np.nan)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"losses": NAN}, {"losses": np.zeros(9)}, {"losses": np.zeros((2, 4))},
-        {"losses": np.zeros(8, dtype=np.float32)}, {"losses": np.zeros(0)}, {"losses": None},
-        {"trace": np.zeros((3, 5))}, {"trace": np.full((3, 4), 9.0)}, {"trace": None},
-        {"trace": np.full((3, 4), np.nan)}, {"log_weights": np.zeros(8)}, {"more": np.zeros(1)},
-        {"trials": np.arange(1, 4)}, {"trials": np.zeros((3, 2))}, {"coins": None},
-        {"coins": np.zeros((3, 5), dtype=np.uint64)}, {"coins": np.zeros((3, 6))},
-        {"coins": np.full((3, 6), 2**63, dtype=np.uint64)}, {"answers": np.zeros((3, 5))},
-        {"answers": np.zeros((3, 4), dtype=complex)}, {"trials": np.arange(4)},
-    ],
-)  # fmt: skip
-def test_a_block_that_the_run_cannot_have_left_is_refused(change):
-    s = Specification(
-        press_when_ahead, PureDP(0.9), 4, 20, 5, block_size=8, keep_views=3, trace=True
-    )
-    arrays = simulator.runner.worker.play(s, 0, 0).arrays()
-    assert stored_outcome(s, 0, 0, arrays) is not None
-    crafted = {name: array for name, array in (arrays | change).items() if array is not None}
-    with pytest.raises(InvalidInput, match="experiment 0, block 0 is stored with") as refusal:
-        stored_outcome(s, 0, 0, crafted)
-    assert "\n" not in str(refusal.value)
-    for experiment, block in ((2, 0), (0, 3), (0, -1)):
-        with pytest.raises(InvalidInput, match="not a block of this run"):
-            stored_outcome(s, experiment, block, arrays)
 
 
 def test_a_crafted_block_in_a_folder_names_the_folder(tmp_path):

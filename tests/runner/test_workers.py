@@ -2,11 +2,14 @@
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
-from simulator.engine.specification import Specification
+from simulator.engine.specification import LARGE_BLOCK_ROUNDS, Specification
 from simulator.runner import memory, pool
 from simulator.runner.memory import WORKER_BYTES, affordable, available_bytes
 from tests.helpers.games import PRESS, PureDP, press_when_ahead
@@ -45,6 +48,22 @@ def test_workers_end_with_their_parent(number, tmp_path):
     assert script.left_behind() == []
 
 
+WATCHES = """
+import os, threading
+from simulator.runner.lifetime import end_with
+end_with({parent})
+threading.Event().wait(2)
+os._exit(7)
+"""
+
+
+def test_a_worker_ends_by_itself_where_its_parent_has_ended():
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    watching = [sys.executable, "-c", WATCHES.format(parent=gone.pid)]
+    assert subprocess.run(watching, check=False).returncode == 1
+
+
 IN_A_PROCESS = """
     import multiprocessing, sys
     from tests.helpers.games import PureDP, press_when_ahead
@@ -74,6 +93,24 @@ def test_a_process_of_a_program_has_workers_of_its_own_and_ends_with_them(start,
     first, second, third = out.split()
     assert first == second == third
     assert script.left_behind() == []
+
+
+@pytest.mark.parametrize("rounds", [10, LARGE_BLOCK_ROUNDS + 1])
+def test_a_single_job_plays_long_trials_beside_the_main_thread(rounds, monkeypatch):
+    """A kernel holds Ctrl-C back to the end of its block, in the thread that it runs in."""
+    seen = set()
+
+    class Player:
+        specification = Specification(PRESS, PureDP(0.2), rounds, 3)
+
+        def __call__(self, b, block):
+            seen.add(threading.current_thread() is threading.main_thread())
+            return b, block
+
+    monkeypatch.setattr(pool, "preference", lambda specification: "threads")
+    keys = [(0, 0), (1, 0), (0, 1)]
+    assert sorted(pool.parallel(Player(), keys, 1, {})) == sorted(keys)
+    assert seen == {rounds == 10}
 
 
 def test_no_more_workers_than_memory_allows():

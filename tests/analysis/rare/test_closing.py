@@ -3,7 +3,6 @@
 import math
 import time
 
-import numpy as np
 import pytest
 
 from simulator import PureDP, RandomizedResponse
@@ -11,7 +10,6 @@ from simulator.adversaries import Rule
 from simulator.engine.block import covering_engine
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.enumerated.state_count import Census
 from simulator.engine.specification import Specification
 from simulator.errors import Breach, NotApplicable
 from simulator.mechanisms import Free
@@ -39,32 +37,6 @@ def test_auto_says_that_states_do_not_close_and_uses_the_bound_of_the_family(cap
     assert "do not close" in line
     assert "bound of the family instead" in line
     assert line.count("\n") == 1
-
-
-@pytest.mark.parametrize("states", [30_000, 150_000])
-def test_states_in_no_order_that_close_late_are_all_found(states):
-    """They grow as a tree at first; some of them are met again long before all are known."""
-    census = Census(60)
-    leads = np.random.default_rng(1).integers(states, size=(states, 2)).tolist()
-    known, layer = {1}, [1]
-    for i in range(60):
-        after = []
-        for state in layer:
-            for there in leads[state]:
-                census.count(i, there not in known)
-                if there not in known:
-                    known.add(there)
-                    after.append(there)
-        layer = after
-    assert census.nodes > 0.7 * states
-
-
-def test_a_history_that_is_kept_whole_closes_with_the_play():
-    census = Census(16)
-    for i in range(16):
-        for _ in range(1 << (i + 1)):
-            census.count(i, True)
-    assert census.nodes > 100_000
 
 
 @pytest.mark.parametrize(("step", "complaint"), [

@@ -108,6 +108,15 @@ def test_what_makes_no_sense_is_one_line_and_writes_nothing(arguments, line, cal
     ]
 
 
+@pytest.mark.parametrize("length", [("--seconds", 3), ("--trials", 9, "--seconds", 3)])
+def test_a_part_needs_the_number_of_trials(length, dpcompose, tmp_path):
+    game = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 2, *length)
+    said = dpcompose(*game, "--part", "1/2", "--out", tmp_path / "x")
+    assert said.code == 2
+    assert "give --trials, and leave out --seconds" in said.err
+    assert not (tmp_path / "x").exists()
+
+
 def test_a_cluster_that_is_not_installed_is_one_line(call, tmp_path):
     (tmp_path / "distributed.py").write_text("raise ImportError('none here')\n")
     arguments = [each for each in RUN if each not in ("--jobs", "1")]

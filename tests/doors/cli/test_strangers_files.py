@@ -11,7 +11,7 @@ from simulator.analysis.plots.style import drawable, save_as
 from simulator.data.tables import read_csv
 from simulator.doors.cli.output import note, say
 from simulator.errors import InvalidInput
-from simulator.foundations import children, strangers
+from simulator.foundations import children
 from simulator.foundations.files import write_text
 from simulator.foundations.frames import exportable
 from simulator.studies.report import ReportFile
@@ -96,27 +96,6 @@ def test_the_metadata_of_a_study_is_of_a_depth(tmp_path):
     path.write_text(",".join(COLUMNS) + "\n" + ",".join(cells[c] for c in COLUMNS) + "\n")
     with pytest.raises(InvalidInput, match="line 2: the column 'metadata': is nested more than"):
         load_points(path)
-
-
-def test_the_depth_and_the_size_that_are_read(tmp_path):
-    levels = strangers.DEEPEST
-    assert strangers.from_json("[" * levels + "]" * levels, "it")
-    with pytest.raises(InvalidInput, match="it: is nested more than 100 levels deep"):
-        strangers.from_json("[" * (levels + 1) + "]" * (levels + 1), "it")
-    path = tmp_path / "file"
-    path.write_bytes(b"12345")
-    assert strangers.read_bytes(path, 5) == b"12345"
-    with pytest.raises(InvalidInput, match="are read here"):
-        strangers.read_bytes(path, 4)
-    (tmp_path / "link").symlink_to(path)
-    assert strangers.read_text(tmp_path / "link") == "12345"
-    with pytest.raises(InvalidInput, match="it is a symbolic link"):
-        strangers.read_text(tmp_path / "link", follow=False)
-
-
-def test_a_file_of_the_kernel_states_no_size(tmp_path):
-    with pytest.raises(InvalidInput, match="read"):
-        strangers.read_bytes("/proc/self/maps", 10)
 
 
 def test_python_has_the_same_door(tmp_path):

@@ -144,6 +144,22 @@ def test_the_revision_is_that_of_the_checkout_of_the_package():
     assert str(provenance()["revision"]).removesuffix("+changes") == head.stdout.strip()
 
 
+@pytest.mark.parametrize(
+    ("changes", "revision"), [("", "abc"), (" M simulator/roots.py", "abc+changes"), (None, None)]
+)
+def test_the_revision_says_whether_files_of_the_package_were_changed(
+    changes, revision, monkeypatch
+):
+    def git(command, seconds):
+        if changes is None:
+            raise OSError("no git here")
+        top = str(Path(simulator.__file__).parents[1])
+        return {"--show-toplevel": top, "HEAD": "abc"}.get(command[-1], changes)
+
+    monkeypatch.setattr(sys.modules[provenance.__module__], "printed", git)
+    assert provenance()["revision"] == revision
+
+
 def test_provenance_tells_versions_revision_machine_and_time():
     made = provenance()
     assert made["versions"]["numpy"] == np.__version__
