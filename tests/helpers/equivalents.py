@@ -74,4 +74,11 @@ EQUIVALENT: dict[str, str] = {
     "_BLOCK * max(flat.size, 1)": (
         "how many laws are summed at once: the memory that it takes, and the order of rounding"
     ),
+    "theory/bounds/range_recursion.py: best_in_cells: np.abs(parts[0]) + np.abs(parts[1]) -> "
+    "np.abs(parts[0]) - np.abs(parts[1])": (
+        "alpha is at most 2^-50 of its parts too large, which the margin of the slope covers: it "
+        "is above 2^-49 of the first part wherever alpha cancels, the bound is slope^2 over the "
+        "square of the roots, and in a cell with a largest value inside the slope is at most "
+        "alpha, and at most alpha times twice a step"
+    ),
 }
