@@ -1,5 +1,7 @@
 """Laws of one round against numerical integration, mpmath and enumeration."""
 
+import itertools
+
 import mpmath
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from simulator.theory import (
     bounded_range_law,
     randomized_response,
 )
+from simulator.theory.laws.replaced_sample import ReplacedSampleLaw
 from tests.helpers.exploring import examples
 
 LAWS = [
@@ -102,6 +105,24 @@ def test_laplace_moments_and_transform_against_integration(epsilon):
         for z in (0.3, 2.0, 0.7 + 40j / epsilon, -0.5 + 3j, -3.0 + 1j):
             expected = complex(expect(lambda x, z=z: mpmath.exp(z * x)))
             assert np.exp(law.log_mgf(z)) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(("mu", "rate"), [(0.5, 0.1), (1.0, 0.5), (4.0, 0.2)])
+def test_moments_of_a_replaced_record_against_integration(mu, rate):
+    law = ReplacedSampleLaw(mu, rate)
+
+    def expect(f):
+        def term(z):
+            near, far = (np.log1p(rate * np.expm1(mu * x - mu**2 / 2)) for x in (z, -z))
+            return f(near - far) * np.exp(near - z**2 / 2) / np.sqrt(2 * np.pi)
+
+        ends = np.linspace(-10.0, 10.0 + mu, 9)
+        return sum(integrate.quad(term, *each)[0] for each in itertools.pairwise(ends))
+
+    mean = expect(lambda x: x)
+    assert law.mean == pytest.approx(mean, rel=1e-10)
+    assert law.variance == pytest.approx(expect(lambda x: (x - mean) ** 2), rel=1e-10)
+    assert law.log_mgf(1.0) == pytest.approx(np.log(expect(np.exp)), rel=1e-10)
 
 
 @pytest.mark.parametrize("mu", [1e-6, 0.01, 0.5, 3.0, 60.0])
