@@ -81,4 +81,14 @@ EQUIVALENT: dict[str, str] = {
         "square of the roots, and in a cell with a largest value inside the slope is at most "
         "alpha, and at most alpha times twice a step"
     ),
+    "theory/pld/composition_query.py: CompositionQuery._lattice_line: "
+    "max(log_value - log_scale, … -> min(log_value - log_scale, …": (
+        "what may be left out of a line is then the least, 1e-18, at every epsilon: a bracket that "
+        "is certified in the same way, from more points"
+    ),
+    "theory/pld/response_lattice.py: _convolve: count + 4 -> count - 4": (
+        "the logarithms of the weights are granted 256 units or more of rounding by "
+        "`log_binomial_error` and are off by less than 100 (against 40 digits), so the sum of the "
+        "two bounds is above the sum of the two errors without these eight units, too"
+    ),
 }
