@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simulator.theory import FiniteLaw, PoissonSubsampledLaw, randomized_response
+from simulator.theory import FiniteLaw, LaplaceLaw, PoissonSubsampledLaw, randomized_response
 from simulator.theory.pld import jump_terms
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import enclosing_tails
@@ -104,3 +104,12 @@ def test_no_delta_is_above_the_total_variation():
     exact = 7e-6 * math.tanh(10.0) + 3e-7 * math.erf(20.0 / 8**0.5)
     assert exact <= parts.total_variation <= exact * (1 + 1e-9)
     assert LinesQuery(parts, 1e-4).delta(1e-12).upper <= parts.total_variation
+
+
+@pytest.mark.parametrize("scale", [0.95, 1.0, 1.05])
+def test_a_line_at_a_place_far_from_the_epsilon_is_no_sign_that_a_finer_one_is_of_no_use(scale):
+    """Where rare large losses are added to small ones, the first estimate of epsilon is poor."""
+    gaussian = subsampled_gaussian(1 / (4.7 * scale), 0.01, True)
+    laplace = PoissonSubsampledLaw(LaplaceLaw(2.1), 0.2, True)
+    found = LinesQuery(CountedLaws.of([(gaussian, 3), (laplace, 2)]), 1e-3).epsilon(0.06)
+    assert 0.0 < found.width <= 1e-3 * found.upper
