@@ -83,8 +83,8 @@ EQUIVALENT: dict[str, str] = {
     ),
     "theory/pld/composition_query.py: CompositionQuery._lattice_line: "
     "max(log_value - log_scale, … -> min(log_value - log_scale, …": (
-        "what may be left out of a line is then the least, 1e-18, at every epsilon: a bracket that "
-        "is certified in the same way, from more points"
+        "what may be left out of a line is then less, at every epsilon: a bracket that is "
+        "certified in the same way, from more points, as what is left out is added to its width"
     ),
     "theory/pld/response_lattice.py: _convolve: count + 4 -> count - 4": (
         "the logarithms of the weights are granted 256 units or more of rounding by "
