@@ -91,4 +91,7 @@ EQUIVALENT: dict[str, str] = {
         "`log_binomial_error` and are off by less than 100 (against 40 digits), so the sum of the "
         "two bounds is above the sum of the two errors without these eight units, too"
     ),
+    "theory/bounds/shuffling.py: ShuffledResponses._delta_answer: 0.0 -> 1.0": (
+        "`BoundOnComposition` lowers the end to the value of the bracket, which is 0 here"
+    ),
 }
