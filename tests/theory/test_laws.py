@@ -17,6 +17,7 @@ from simulator.theory import (
     bounded_range_law,
     randomized_response,
 )
+from simulator.theory.laws.announced import AnnouncedLaw
 from simulator.theory.laws.replaced_sample import ReplacedSampleLaw
 from tests.helpers.exploring import examples
 
@@ -207,3 +208,9 @@ def test_nonsense_is_refused_in_one_line(make):
     with pytest.raises(InvalidInput) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_what_announces_finite_laws_is_finite():
+    responses = (randomized_response(0.3), randomized_response(0.5))
+    assert AnnouncedLaw(responses, (0.25, 0.75)).is_discrete is True
+    assert AnnouncedLaw((*responses, LaplaceLaw(0.3)), (0.25, 0.5, 0.25)).is_discrete is False
