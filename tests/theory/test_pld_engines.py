@@ -150,3 +150,12 @@ def test_the_masses_of_atoms_on_a_grid_have_an_error():
     below, above = enclosing_grid_laws(randomized_response(0.35), 0.1, (-0.5, 0.5))
     for law in (below, above):
         assert (law.error >= 8 * UNIT * law.masses).all()
+
+
+def test_an_epsilon_between_wide_atoms_is_found_where_the_first_line_is_far_off():
+    """All of 5000 answers are truthful, but for a chance of 1e-7: delta is 1 - exp(E - largest)."""
+    for epsilon0, rounds in ((25.0, 5000), (30.0, 200)):
+        found = compose_laws([(randomized_response(epsilon0), rounds)], 1e-8).epsilon(0.303)
+        assert found.width <= 1e-8 * found.upper
+        expected = epsilon0 * rounds + np.log1p(-0.303)
+        assert found.lower - 1e-6 <= expected <= found.upper + 1e-6
