@@ -10,6 +10,7 @@ from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
 from simulator.analysis.estimation import violation
 from simulator.data import ADD_REMOVE
+from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.sampling import Tilted
 from simulator.errors import NotApplicable
@@ -205,6 +206,12 @@ def test_a_free_entry_that_a_filter_cannot_price_is_refused_before_play():
     )
     with pytest.raises(NotApplicable, match=r"menu entry 0 .* free sigma .* fixed values"):
         play(rule, family=GaussianDP(1.0), filter=ZCDPFilter(2.0, 0.1))
+
+
+def test_a_free_entry_is_priced_as_its_largest_parameter():
+    entries = on_alice(Laplace(ALICE, Free(0.05, 0.4)), Laplace(ALICE, 0.1))
+    menu = Menu.of(Rule(always, entries), PureDP(0.4), ADD_REMOVE, SumFilter(2.0))
+    assert menu.prices == ((0.4, 0.0), (0.1, 0.0))
 
 
 @pytest.mark.nightly

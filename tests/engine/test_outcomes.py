@@ -71,3 +71,9 @@ def test_weights_are_counted_in_bins_of_a_128th_and_the_farthest_share_one():
     assert bins.weight_keys[1:4].tolist() == [-128, 0, 64]
     assert bins.least_weights.tolist() == [-np.inf, -1.0, 0.0, 0.5, 1e9]
     assert bins.largest_weights.tolist() == [-1e9, -1.0, 1.0 / 256.0, 0.5, 1e10]
+
+
+def test_no_weighted_losses_are_no_cells_and_add_nothing():
+    none, some = WeightedBins.total([]), WeightedBins.of(np.array([0.5, 0.5]), np.zeros(2))
+    assert none.trials == none.unknown == none.keys.size == 0
+    assert (none + some).counts.tolist() == (some + none).counts.tolist() == [2]

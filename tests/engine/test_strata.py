@@ -154,6 +154,23 @@ def test_rounds_whose_states_grow_in_number_are_played():
     ) == pytest.approx(whole, abs=1e-9)
 
 
+def test_rounds_whose_states_fall_in_number_are_played():
+    """A count is kept only up to one, after it was kept up to nine."""
+
+    def forgetting(state, i, answer, coins):
+        count = state + (i * i % 3) * (1 if answer > 0.5 else 0)
+        if i > 12:
+            count = min(count, 1)
+        return count, 3 if count == 9 else 0
+
+    gate = GATES["by a coin"]
+    menu = Menu.of(type(gate.rule)(forgetting, gate.rule.menu, 0), PureDP(5.0), ADD_REMOVE)
+    engine = CoveringEngine(menu, 16)
+    nodes = [leaves.nodes for leaves in engine.moments.automaton.segments]
+    assert nodes[12:14] == [9, 2]
+    assert engine.strata.law.sum() == pytest.approx(1.0, abs=1e-12)
+
+
 def test_pairs_that_a_run_of_rounds_adds_do_not_shift_those_that_lead_to_it():
     """A sum of 30 answers opens the gate; runs of equal rounds follow one another."""
 

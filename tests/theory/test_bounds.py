@@ -17,6 +17,8 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
+from simulator.theory.bounds.base import needs_reach
+from simulator.theory.outward import above
 
 
 def test_names_are_unique_and_sources_are_stated():
@@ -145,3 +147,18 @@ def test_bob_and_his_ten_thousand_databases():
     assert bound("basic").on(bob).epsilon(delta).value == pytest.approx(12.484395, rel=1e-7)
     # The claim printed with Theorem 3.20, that 1/801 gives epsilon 1, does not follow from it.
     assert bound("advanced").on(bob).epsilon(delta).value == pytest.approx(1.0143473, rel=1e-7)
+
+
+def test_rounds_that_lose_nothing_change_no_optimal_bound():
+    optimal, nothing = bound("kairouz-oh-viswanath-3.3"), (PureDP(0.0), 3)
+    some = Composition.of((PureDP(0.1), 5), nothing)
+    only = Composition.of((PureDP(0.1), 5))
+    assert optimal.on(some).delta(0.2) == optimal.on(only).delta(0.2)
+    found = optimal.on(Composition.of(nothing)).delta(0.0)
+    assert found.value == found.upper == 0.0
+
+
+def test_the_largest_spread_that_is_composed_is_composed():
+    assert needs_reach(Composition.of((PureDP(6e4), 1))) is None
+    why = needs_reach(Composition.of((PureDP(above(6e4)), 1)))
+    assert why == "the root of the sum of the squared epsilons must be at most 60000"

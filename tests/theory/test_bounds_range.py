@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -9,7 +10,7 @@ from scipy.stats import binom
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import BoundedRange, Composition, bound
 from simulator.theory.bounds.bounded_range import non_adaptive_delta
-from simulator.theory.bounds.range_recursion import enclosed_curve
+from simulator.theory.bounds.range_recursion import best_in_cells, enclosed_curve
 
 
 def scan(width, rounds, epsilon, points=1201):
@@ -117,6 +118,46 @@ def test_the_enclosure_narrows_as_the_lattice_is_refined():
         assert curve.epsilons[here] == pytest.approx(0.0, abs=1e-12)
         widths.append(float(curve.upper[here] - curve.lower[here]))
     assert widths[0] > 2 * widths[1] > 4 * widths[2] > 8 * widths[3] > 0.0
+
+
+def largest_inside(values, cells, width):
+    """The largest value of the chord objective inside a cell of t, at the middle of ``values``.
+
+    With 50 digits; 0 if in each cell it is largest at an end. With u = e^(t_j - t) the chances are
+    p = (1 - share / u) / scale and 1 - p, and the chords are linear in u.
+    """
+    best = mpmath.mpf(0)
+    with mpmath.workdps(50):
+        exact = [mpmath.mpf(float(value)) for value in values[::-1]]
+        step, scale = mpmath.mpf(width) / cells, -mpmath.expm1(-mpmath.mpf(width))
+        for j in range(cells):
+            chords = []
+            for start, end in (exact[j + cells : j + cells + 2], exact[j : j + 2]):
+                fall = (end - start) / -mpmath.expm1(-step)
+                chords.append((start + fall, fall))
+            (high, fall), (low, low_fall) = chords
+            share = mpmath.exp(j * step - width)
+            rising = (fall - low_fall * (1 - scale)) / scale
+            falling = share * (high - low) / scale
+            if rising > 0 and falling > 0:
+                u = mpmath.sqrt(falling / rising)
+                if mpmath.exp(-step) < u < 1:
+                    p = (1 - share / u) / scale
+                    best = max(best, p * (high - fall * u) + (1 - p) * (low - low_fall * u))
+    return best
+
+
+@pytest.mark.parametrize("width", [2.0**-13, 0.125, 1.0])
+def test_a_largest_value_inside_a_cell_counts_where_rounding_hides_it(width):
+    """Values that are linear in e^E but for their last bits: every slope is 0 within rounding."""
+    rng, cells, found = np.random.default_rng(0), 8, 0
+    for _ in range(20):
+        points = width * (np.arange(-cells, cells + 1) / cells - rng.uniform(1.0, 3.0))
+        values = -np.expm1(points) * (1.0 + rng.integers(-2, 3, points.size) * 2.0**-52)
+        exact = largest_inside(values, cells, width)
+        found += exact > 0
+        assert best_in_cells(values, cells, width)[0] >= exact * (1 - 2.0**-50)
+    assert found > 5
 
 
 def test_too_many_rounds_for_the_recursion_are_refused():

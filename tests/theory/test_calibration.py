@@ -84,3 +84,8 @@ def test_what_the_rounds_leak_is_respected():
 def test_nonsense_targets_are_refused(bad):
     with pytest.raises(InvalidInput):
         calibrate(*bad)
+
+
+def test_a_target_is_found_where_its_share_of_a_round_is_no_float():
+    (rung,) = calibrate(5e-324, 1e-6, 10, bounds=[bound("kairouz-oh-viswanath-3.3")])
+    assert rung.value > 0.0

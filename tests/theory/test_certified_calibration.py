@@ -178,3 +178,15 @@ def test_the_direction_that_guides_the_search_is_not_taken_for_the_worse_one_at_
     )
     assert (other.value, other.beyond) == (plain.value, plain.beyond)
     assert worse(turned(other.value), 1e-5)[1] <= 1.0 < worse(turned(other.beyond), 1e-5)[0]
+
+
+def test_nothing_outside_the_range_is_tried_where_candidates_leak_the_same():
+    """A loss that grows in steps of .1: neighbours have one epsilon, and no line leads on."""
+
+    def steps(parameter):
+        assert 0.2 <= parameter <= 5.0
+        return [(randomized_response(math.floor(10.0 * parameter) / 10.0), 1)]
+
+    scale = ParameterScale("parameter", 0.2, 5.0, start=0.31, grows=False, digits=3)
+    found = calibrate_certified(steps, 0.35, 1e-9, scale)
+    assert (found.value, found.beyond) == (0.399, 0.4)

@@ -167,3 +167,11 @@ def test_outright_leaks_enter_by_their_product():
     joined = 1 - keep**rounds * (1 - core.delta(0.5).value)
     assert leaky.delta(0.5).value == pytest.approx(joined, rel=1e-12)
     assert np.isclose(leaky.epsilon(expected).value, 0.5, rtol=1e-12)
+
+
+def test_a_step_that_hardly_divides_an_epsilon_is_moved_to_its_right_side():
+    for nudge in (-5e-13, 5e-13):
+        parts = ((0.1 * (1 + nudge), 3), (0.2, 2))
+        total = sum(epsilon * rounds for epsilon, rounds in parts)
+        below, above = enclosing_atoms(parts, 0.1)
+        assert below.losses[0] <= total <= above.losses[0]

@@ -13,11 +13,13 @@ import pytest
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.theory import ApproxDP, BoundedRange, Composition, GaussianDP, PureDP, bound
 from simulator.theory.filters.advanced import RogersFilter, WhitehouseFilter
+from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.named import FILTERS, filter_class, parse_filter
 from simulator.theory.filters.renyi import RenyiFilter, ZCDPFilter
 from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import realised_step, sum_step
 from simulator.theory.filters.sums import SumFilter
+from simulator.theory.laws.gaussian_curve import gaussian_mu
 
 EPSILON, DELTA = 1.0, 0.05
 CLASSES = {name: filter_class(name) for name in FILTERS}
@@ -279,3 +281,12 @@ def test_extreme_promises_are_kept_or_refused_in_one_line(kind, epsilon, delta):
         for guarantee in (PureDP(1e-200), GaussianDP(1e-100), BoundedRange(1e-9), PureDP(0.0)):
             with suppress(NotApplicable):
                 assert running.admits(guarantee) in (True, False)
+
+
+def test_the_gaussian_budget_is_that_of_the_curve():
+    mu = gaussian_mu(1.0, 1e-6)
+    for share, granted in ((1 - 1e-6, True), (1 + 1e-6, False)):
+        assert GaussianFilter(1.0, 1e-6).fresh().admits(GaussianDP(mu * share)) is granted
+        running = GaussianFilter(1.0, 1e-6).fresh()
+        running.spend(GaussianDP(mu * 0.6))
+        assert running.admits(GaussianDP(mu * 0.8 * share)) is granted

@@ -199,3 +199,15 @@ def test_a_parameter_whose_square_underflows_is_not_taken_for_none(family, param
             one = guarantee.hockey_stick(0.0)
             assert ready.delta(0.0).upper >= one * (1.0 - 1e-9), ready.name
     assert family(0.0).zcdp_rho == family(0.0).renyi(2.0) == 0.0
+
+
+def test_zero_concentrated_privacy_covers_the_gaussian_that_attains_it():
+    for rho in (0.02, 1.0, 3.0):
+        gaussian = GaussianDP(math.sqrt(2 * rho))
+        for epsilon in (0.0, 1.0, 4.0):
+            assert ZCDP(rho).hockey_stick(epsilon) >= gaussian.hockey_stick(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [1.3, 2.0, 9.0])
+def test_beyond_the_variance_of_randomized_response_the_range_bounds_it(epsilon):
+    assert PureDP(epsilon).loss_variance == epsilon**2

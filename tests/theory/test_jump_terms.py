@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from simulator.theory import FiniteLaw, PoissonSubsampledLaw, randomized_response
-from simulator.theory.pld import jump_terms
+from simulator.theory import FiniteLaw, LaplaceLaw, PoissonSubsampledLaw, randomized_response
+from simulator.theory.pld import jump_terms, lines_query
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enclosing_lines import enclosing_tails
 from simulator.theory.pld.jump_terms import Plan
@@ -104,3 +104,29 @@ def test_no_delta_is_above_the_total_variation():
     exact = 7e-6 * math.tanh(10.0) + 3e-7 * math.erf(20.0 / 8**0.5)
     assert exact <= parts.total_variation <= exact * (1 + 1e-9)
     assert LinesQuery(parts, 1e-4).delta(1e-12).upper <= parts.total_variation
+
+
+@pytest.mark.parametrize("scale", [0.95, 1.0, 1.05])
+def test_a_line_at_a_place_far_from_the_epsilon_is_no_sign_that_a_finer_one_is_of_no_use(scale):
+    """Where rare large losses are added to small ones, the first estimate of epsilon is poor."""
+    gaussian = subsampled_gaussian(1 / (4.7 * scale), 0.01, True)
+    laplace = PoissonSubsampledLaw(LaplaceLaw(2.1), 0.2, True)
+    found = LinesQuery(CountedLaws.of([(gaussian, 3), (laplace, 2)]), 1e-3).epsilon(0.06)
+    assert 0.0 < found.width <= 1e-3 * found.upper
+
+
+def test_a_line_is_not_made_again_where_none_is_finer(monkeypatch):
+    """The first is made wider than it should be, and a second one would be too much work."""
+    widths, plain = [], lines_query.enclosing_tails
+
+    def limited(plan, epsilon, log_value, tolerance):
+        widths.append(tolerance)
+        return plain(plan, epsilon, log_value, 17.0 * tolerance) if len(widths) == 1 else None
+
+    monkeypatch.setattr(lines_query, "enclosing_tails", limited)
+    laplace = PoissonSubsampledLaw(LaplaceLaw(1.0), 0.1)
+    query = LinesQuery(CountedLaws.of([(laplace, 10)]), 1e-6)
+    for delta in (1e-5, 1.1e-5):
+        found = query.epsilon(delta)
+        assert 1e-6 * found.upper < found.width < 1.4e-6 * found.upper
+    assert len(widths) == 2

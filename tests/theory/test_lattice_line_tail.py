@@ -105,3 +105,13 @@ def test_many_laws_take_the_line_and_say_what_the_fft_says(monkeypatch):
     other = compose_laws(pairs, 1e-8).epsilon(1e-6)
     assert other != found
     assert other.meet(found).width <= other.width
+
+
+def test_a_line_has_a_total_variation(monkeypatch):
+    pairs = [(randomized_response(0.01 + 0.001 * i), 1) for i in range(30)]
+    exact = whole(CountedLaws.of(pairs), 0.0)
+    monkeypatch.setattr(composition_query, "_MUCH_WORK", 0)
+    found = compose_laws(pairs, 1e-8).delta(0.0)
+    assert 0 < found.width <= 1e-8 * found.upper
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper

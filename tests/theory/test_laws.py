@@ -1,5 +1,7 @@
 """Laws of one round against numerical integration, mpmath and enumeration."""
 
+import itertools
+
 import mpmath
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from simulator.theory import (
     bounded_range_law,
     randomized_response,
 )
+from simulator.theory.laws.announced import AnnouncedLaw
+from simulator.theory.laws.replaced_sample import ReplacedSampleLaw
 from tests.helpers.exploring import examples
 
 LAWS = [
@@ -104,6 +108,24 @@ def test_laplace_moments_and_transform_against_integration(epsilon):
             assert np.exp(law.log_mgf(z)) == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.parametrize(("mu", "rate"), [(0.5, 0.1), (1.0, 0.5), (4.0, 0.2)])
+def test_moments_of_a_replaced_record_against_integration(mu, rate):
+    law = ReplacedSampleLaw(mu, rate)
+
+    def expect(f):
+        def term(z):
+            near, far = (np.log1p(rate * np.expm1(mu * x - mu**2 / 2)) for x in (z, -z))
+            return f(near - far) * np.exp(near - z**2 / 2) / np.sqrt(2 * np.pi)
+
+        ends = np.linspace(-10.0, 10.0 + mu, 9)
+        return sum(integrate.quad(term, *each)[0] for each in itertools.pairwise(ends))
+
+    mean = expect(lambda x: x)
+    assert law.mean == pytest.approx(mean, rel=1e-10)
+    assert law.variance == pytest.approx(expect(lambda x: (x - mean) ** 2), rel=1e-10)
+    assert law.log_mgf(1.0) == pytest.approx(np.log(expect(np.exp)), rel=1e-10)
+
+
 @pytest.mark.parametrize("mu", [1e-6, 0.01, 0.5, 3.0, 60.0])
 @pytest.mark.parametrize("position", [-8.0, -1.0, -0.3, 0.0, 0.4, 5.9, 6.1, 20.0, 36.0])
 def test_gaussian_delta_keeps_its_digits(mu, position):
@@ -186,3 +208,9 @@ def test_nonsense_is_refused_in_one_line(make):
     with pytest.raises(InvalidInput) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_what_announces_finite_laws_is_finite():
+    responses = (randomized_response(0.3), randomized_response(0.5))
+    assert AnnouncedLaw(responses, (0.25, 0.75)).is_discrete is True
+    assert AnnouncedLaw((*responses, LaplaceLaw(0.3)), (0.25, 0.5, 0.25)).is_discrete is False

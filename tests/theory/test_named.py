@@ -10,7 +10,8 @@ import simulator
 from simulator.errors import InvalidInput
 from simulator.foundations import grammar
 from simulator.foundations.extensions import load_named
-from simulator.theory import LaplaceLaw, compose_laws
+from simulator.theory import Composition, LaplaceLaw, PureDP, bound, compose_laws
+from simulator.theory.events import named
 from simulator.theory.events.named import compare
 from simulator.theory.filters.named import BY_NAME, filter_class, parse_filter
 from simulator.theory.guarantees.named import (
@@ -101,3 +102,28 @@ def test_three_bounds_at_most_are_named_for_one_that_is_not_there():
     with pytest.raises(InvalidInput, match="no bound 'clone'; did you mean clones-") as found:
         compare("laplace:0.1*2", delta=1e-6, names=["clone"])
     assert str(found.value).count(" or ") == 2
+
+
+class Theirs:
+    """A mechanism that says what it guarantees, and no more."""
+
+    def __init__(self, epsilon: float):
+        self.epsilon = epsilon
+
+    def guarantee(self):
+        return PureDP(self.epsilon)
+
+
+def test_a_mechanism_of_another_package_counts_by_its_guarantee(monkeypatch):
+    monkeypatch.setattr(named, "added", lambda kind: {"theirs": None})
+    monkeypatch.setattr(named, "load_added", lambda kind, name: Theirs)
+    rows = compare("theirs:0.1*3", delta=1e-6)
+    expected = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.1), 3))
+    found = {row.name: row.answer for row in rows}["kairouz-oh-viswanath-3.3"]
+    assert found == expected.epsilon(1e-6)
+
+
+@pytest.mark.parametrize("question", [{}, {"delta": 1e-6, "epsilon": 1.0}])
+def test_one_number_is_asked_for(question):
+    with pytest.raises(InvalidInput, match="give a delta, for the epsilon at it, or an"):
+        compare("laplace:0.1", "gaussian:5", **question)

@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 from scipy.signal import fftconvolve
 
 from simulator.theory import (
+    FiniteLaw,
     LaplaceLaw,
     compose_laws,
     randomized_response,
 )
+from simulator.theory.outward import UNIT
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.enumerated_sums import enumerate_sums
+from simulator.theory.pld.grid_laws import enclosing_grid_laws
+from simulator.theory.pld.laplace_batch import LaplaceBatch
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.smoothed_tail import SmoothedTail, choose_window
@@ -117,3 +121,41 @@ def test_enumeration_agrees_with_the_lattice():
     for epsilon in (0.05, 0.9, 2.1):
         value = tail.at(epsilon)
         assert value.lower - 1e-15 <= law.delta(epsilon) <= value.upper + 1e-15
+
+
+def test_a_lattice_leaves_room_for_losses_that_are_known_to_an_error_only():
+    known, rounds = randomized_response(0.1), 100
+    parts = CountedLaws.of([(dataclasses.replace(known, loss_error=1e-6), rounds)])
+    found = LossLatticeTail.make(parts, LossLattice.of(parts), 0.5).at(1.03)
+    for sign in (-1, 1):
+        moved = CountedLaws.of([(FiniteLaw(known.losses + sign * 1e-6, known.log_masses), rounds)])
+        true = LossLatticeTail.make(moved, LossLattice.of(moved), 0.5).at(1.03)
+        assert found.lower <= true.lower <= true.upper <= found.upper
+
+
+def test_two_laws_have_one_order():
+    pair = [(randomized_response(0.3), 1), (randomized_response(0.2), 2)]
+    assert CountedLaws.of(pair).items == CountedLaws.of(pair[::-1]).items
+
+
+def test_few_laplace_laws_stand_for_many_that_are_played_once():
+    batch = LaplaceBatch.of([(LaplaceLaw(0.01 * 1.1**i), 1) for i in range(60)])
+    few = batch.approximation()
+    assert few.epsilons.size < 60 == few.counts.sum()
+    squares = batch.epsilons @ batch.epsilons
+    assert few.counts @ few.epsilons**2 == pytest.approx(squares, rel=1e-12)
+
+
+def test_the_masses_of_atoms_on_a_grid_have_an_error():
+    below, above = enclosing_grid_laws(randomized_response(0.35), 0.1, (-0.5, 0.5))
+    for law in (below, above):
+        assert (law.error >= 8 * UNIT * law.masses).all()
+
+
+def test_an_epsilon_between_wide_atoms_is_found_where_the_first_line_is_far_off():
+    """All of 5000 answers are truthful, but for a chance of 1e-7: delta is 1 - exp(E - largest)."""
+    for epsilon0, rounds in ((25.0, 5000), (30.0, 200)):
+        found = compose_laws([(randomized_response(epsilon0), rounds)], 1e-8).epsilon(0.303)
+        assert found.width <= 1e-8 * found.upper
+        expected = epsilon0 * rounds + np.log1p(-0.303)
+        assert found.lower - 1e-6 <= expected <= found.upper + 1e-6

@@ -18,9 +18,12 @@ from simulator.theory import (
     RenyiDP,
     bound,
     bounds_for,
+    events,
     parse_guarantee,
 )
+from simulator.theory.events import Unit
 from simulator.theory.guarantees.law_renyi import law_renyi
+from simulator.theory.guarantees.run_counts import NegativeBinomialRuns
 from simulator.theory.laws.gaussian import GaussianLaw
 
 CKS = "rdp-canonne-kamath-steinke"
@@ -131,3 +134,27 @@ def test_a_curve_round_trips_and_nonsense_is_refused():
 def test_the_curve_of_a_gaussian_law_is_a_line():
     for alpha in (1.5, 4.0):
         assert law_renyi(GaussianLaw(0.3), alpha) == pytest.approx(alpha * 0.3**2 / 2)
+
+
+def test_a_poisson_number_of_runs_has_its_renyi_form():
+    """Theorem 6 of Papernot and Steinke 2022, with the conversion of zCDP on a grid of orders."""
+    mean, rho = 8.0, 0.1
+    selection = events.select(events.promise(ZCDP(rho)), mean, math.inf)
+    (part,) = selection.resolved(Unit("add-remove"))
+    curve = part.guarantees[-1]
+    theta = np.geomspace(1e-2, 1e4, 100_001)
+    gain = (1 + theta) * np.log(theta / (1 + theta)) - np.log(theta)
+    for order, value in curve.curve:
+        epsilon = math.log(order / (order - 1))
+        logs = theta * (rho * (1 + theta) - epsilon) + gain
+        delta = math.exp(min(0.0, logs.min()))
+        expected = rho * order + mean * delta + math.log(mean) / (order - 1)
+        assert value == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", [-0.5, 0.0, 2.0])
+def test_some_run_is_the_best(shape):
+    runs = NegativeBinomialRuns(shape, 0.1)
+    assert runs.between(0.0, 1.0, 0.0) == pytest.approx(1.0, rel=1e-14)
+    cells = runs.between([0.0, 0.2, 0.7], [0.2, 0.5, 0.3], [0.8, 0.3, 0.0])
+    assert cells.sum() == pytest.approx(1.0, rel=1e-14)

@@ -150,6 +150,18 @@ def test_a_variation_too_small_is_caught():
     assert abs(exact.ratio(300.0)) > decay(exact.variation() / 4, 300.0)
 
 
+@pytest.mark.parametrize("removal", [False, True])
+def test_the_density_next_to_the_least_ratio_is_varied_too(removal):
+    """It is the largest at the answer -mu, beyond the answers that have any mass."""
+    mu, rate, theta = 12.0, 0.1, 0.5
+    one, exact = SampledTransform(mu, rate, removal), ByPanels(mu, rate, removal, theta)
+    shift = math.exp(-1.5 * mu**2)
+    mixed = 1.0 - rate + rate * shift  # the ratio of the densities at that answer
+    logs = (theta + 1.0 if removal else -theta) * math.log(mixed) - mu**2 / 2 - exact.log_value
+    largest = math.exp(logs) / math.sqrt(2 * math.pi) / (mu * rate * shift / mixed)
+    assert 2.0 * largest <= one.variation(theta) <= 2.1 * largest
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_mean_deviation_is_enclosed_from_above(case):
     one, exact = SampledTransform(*case[:3]), ByPanels(*case)

@@ -101,6 +101,24 @@ def test_equal_others_are_enclosed(name):
             assert 0.8 * max(found) <= below <= max(found)
 
 
+def test_a_lower_end_pays_for_the_spread_of_its_terms(monkeypatch):
+    """One report of 16 outweighs the others exactly, and is rare; the lattice lies between them.
+
+    With the others' law Q the terms P/Q - t are 4.5 and -0.3, half a step from points of it: their
+    sum, 0, is spread to both sides.
+    """
+    reports, q, low = 16, 3e-7, 0.3
+    t = 1.0 + low - low * reports * q
+    p = q * (t + low * (reports - 1.0))
+    pair = np.array([[p, 1.0 - p], [q, 1.0 - q]])
+    rest, epsilon = [1] * (reports - 1), math.log(t)
+    exact = shuffled_law(pair, [0, *rest], [1, *rest]).delta(epsilon)
+    monkeypatch.setattr(shuffled_blanket, "_FINER", 2.0 / (reports * math.sqrt(q * (1.0 - q))))
+    monkeypatch.setattr(shuffled_blanket, "_FAINT", 2000.0)
+    blanket = ShuffledBlanket(FiniteLaw.from_probabilities(*pair), reports)
+    assert blanket.delta_bracket(epsilon).lower <= exact
+
+
 def test_binary_responses_have_the_bound_of_the_clones():
     law = FiniteLaw.from_probabilities(*response(1.0, 2))
     for reports, delta in ((100, 1e-6), (2_000, 1e-12)):

@@ -260,3 +260,11 @@ def test_the_family_is_read_and_compared():
 def test_a_sampled_leak_is_attained():
     law = SubsampledDP(0.5, 0.1, rate=0.2).attained_law
     assert max(law.infinite_mass, law.reversed().infinite_mass) == pytest.approx(0.2 * 0.1)
+
+
+def test_too_many_sampled_rounds_of_two_kinds_are_refused():
+    many = Composition.of(
+        (SubsampledDP(1.0, 0.0, 0.1), 20_000), (SubsampledDP(2.0, 0.0, 0.1), 20_000)
+    )
+    with pytest.raises(NotApplicable, match="40000 rounds are too many to compose"):
+        bound("amplified-by-sampling").on(many)

@@ -8,6 +8,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory import SumFilter, events
 from simulator.theory.events import Account
 from simulator.theory.events.open_account import OpenAccount
+from simulator.theory.guarantees.run_counts import NegativeBinomialRuns
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,8 @@ from simulator.theory.events.open_account import OpenAccount
         (lambda: events.randomized_response(1.0, 10**400), "buckets must be at most"),
         (lambda: events.above_threshold(1.0, 1.0, positives=10**400), "positives must be at"),
         (lambda: events.self_compose(events.gaussian(1.0), 10**400), "count must be at most"),
+        (lambda: events.self_compose("gaussian", 3), "an event of simulator.theory.events was"),
+        (lambda: NegativeBinomialRuns.of_mean(4.0, -1.0), "shape must be above -1, not -1.0"),
         (lambda: events.subsampled(events.gaussian(1.0), 0.1, ["x"]), "sampling must be poisson"),
         (lambda: events.ComposedEvent(3), "events must be a list"),
         (lambda: Account(events.gaussian(1.0)).epsilon("x"), "delta must be a number"),
@@ -51,6 +54,8 @@ def test_a_tree_is_as_deep_as_its_document_may_be(levels):
     if levels == 2000:
         with pytest.raises(InvalidInput, match="nested 90 levels deep"):
             nested(levels, events.compose)
+        with pytest.raises(InvalidInput, match="nested 90 levels deep"):
+            nested(levels, lambda e: events.self_compose(e, 1))
         return
     for event in (nested(44, events.compose), nested(89, lambda e: events.self_compose(e, 1))):
         account = Account(event)

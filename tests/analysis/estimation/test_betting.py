@@ -191,6 +191,21 @@ def test_cells_are_what_makes_it_narrow(side, limit):
     assert np.mean(wide) > 1.02 * np.mean(narrow)
 
 
+def test_cells_lie_around_the_limit_that_is_expected():
+    """The limit is at the middle of the cells but for noise of a sixth of them per sample.
+
+    Hence the mean over 24 samples is off by 0.15 with probability below 2e-5 per side.
+    """
+    for side, limit in ((ABOVE, lower_limit), (BELOW, upper_limit)):
+        places = []
+        for seed in range(24):
+            points = Points((np.random.default_rng(seed).random(2000) < 0.4) * 1.0)
+            bets = bets_on_mean(points, ALPHA, side)
+            rejected = side * (limit(points, ALPHA, bets) - bets.ends) > 0.0
+            places.append(rejected.mean())
+        assert np.mean(places) == pytest.approx(0.5, abs=0.15), side
+
+
 def test_close_to_the_normal_interval_where_hits_are_many():
     rng = np.random.default_rng(5)
     ratios = []

@@ -36,7 +36,7 @@ from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import psi_bound_at
 from simulator.errors import InvalidInput, Refusal
 from simulator.mechanisms import Free
-from simulator.theory import LaplaceLaw
+from simulator.theory import LaplaceLaw, SumFilter
 from tests.helpers.rare_cases import estimated, unread
 from tests.helpers.small_games import ALICE, WITH_ALICE, WITHOUT_ALICE, on_alice
 
@@ -206,3 +206,16 @@ def test_the_error_of_one_trial_is_a_deviation_over_the_mean():
     played = Rehearsal(signed, -signed, lambda chosen: None, lambda chosen: [])
     assert relative_error(played, 0.5) == pytest.approx(values.std() / values.mean(), rel=1e-9)
     assert relative_error(played, 9.0) == math.inf
+
+
+def test_every_round_but_a_refused_one_has_a_law():
+    """The mean and the variance of randomized response's loss; the budget is of three rounds."""
+    steps = [0.3, 0.1, 0.3]
+    entries = on_alice(*(RandomizedResponse(ALICE, epsilon) for epsilon in steps[:2]))
+    rule = Rule(lambda state, i, *_: (state, i % 2), entries, 0)
+    s = Specification(rule, PureDP(0.3), 6, 100, sampling=plain(), filter=SumFilter(0.75))
+    kept = Rehearsals.of(s, 0).plain().rounds_of(np.arange(5))
+    mean = [epsilon * math.tanh(epsilon / 2.0) for epsilon in steps] + [0.0] * 3
+    variance = [(epsilon / math.cosh(epsilon / 2.0)) ** 2 for epsilon in steps] + [0.0] * 3
+    np.testing.assert_allclose(kept.slopes, [mean] * 5, rtol=1e-5)
+    np.testing.assert_allclose(kept.curvatures, [variance] * 5, rtol=1e-5)
