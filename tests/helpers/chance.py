@@ -206,7 +206,8 @@ def page(found, chosen, of, made):
     lost = {label: each for label, each in found.items() if each["caught by"] is None}
     argued = {label: each for label, each in lost.items() if label in EQUIVALENT}
     caught = len(found) - len(lost)
-    old = sum(each["made from"] != made_from(each) for each in found.values())
+    old = sum(each["made from"] != made_from(each)
+              for label, each in found.items() if label not in argued)  # fmt: skip
     hangs = sum(each["caught by"] in (HANGS, ENDS) for each in found.values())
     lines = [
         "# Mutants by chance",
