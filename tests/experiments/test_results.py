@@ -306,6 +306,22 @@ def test_what_cannot_be_noted_ends_the_process(project):
     assert ended.returncode != 0
 
 
+def test_a_process_whose_files_are_limited_goes_on_unnoted(project):
+    limit = "import resource as r\nr.setrlimit(r.RLIMIT_FSIZE, (0, r.RLIM_INFINITY))\n"
+    project.write("toy/worker.py", limit + "import toy.deep\nassert toy.deep.depth == 1\n")
+    assert making.make([project.toy]) == 0
+    assert "toy/helper.py" in records.record_of("toy").read
+
+
+def test_nothing_is_imported_before_ctrl_c_can_be_caught():
+    program = "import sys; print(*sys.modules)"
+    words, watched = ([sys.executable, each, "-c", program] for each in ("-I", "-s"))
+    environment = {**os.environ, "PYTHONPATH": str(making.WATCH)}
+    plain = set(subprocess.check_output(words, text=True).split())
+    found = set(subprocess.check_output(watched, env=environment, text=True).split())
+    assert found - plain <= {"sitecustomize", "errno"}
+
+
 def test_what_changes_while_a_result_is_made_is_not_recorded(project, capsys):
     before = records.record_of("toy")
     project.write("toy/deep.py", "import os, time\ntime.sleep(0.05)\nos.utime(__file__)\n")
