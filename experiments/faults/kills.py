@@ -19,6 +19,8 @@ from experiments.faults.cases import GENERATOR, RULE, Case, Tally, Whole, differ
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 TARGETS = ("parent", "worker", "all")
 PATIENCE = 5.0
+STARTING = "Fatal Python error: init_import_site"
+"""The first words of a Python that Ctrl-C has met while it started; its exit code is 1."""
 """Seconds within which every process must end; a worker that is starting takes one or two."""
 
 
@@ -97,16 +99,17 @@ def judged(
     code, out, err = ended
     lines = err.strip().splitlines()
     dead = (-number, 128 + number)
+    starting = code == 1 and err.startswith(STARTING)
     if code == 0:
         if lasting(json.loads(out)) != whole.printed or lines:
             return f"ended with something else: {err.strip()}"
-    elif struck == "worker" or code not in dead:
+    elif struck == "worker" or not (code in dead or starting):
         return f"exit {code}: {err.strip()}"
     elif out and number == signal.SIGKILL and _is_whole(out, whole):
         return difference(case, whole, folder) or "late"  # hit while the interpreter was leaving
     elif out:
         return f"exit {code} with a part of its output"
-    early = code == -number and number != signal.SIGKILL
+    early = starting or (code == -number and number != signal.SIGKILL)
     if not early and len(lines) > 1:
         return f"more than a line: {err.strip()}"
     return difference(case, whole, folder) or ("early" if early else "equal")

@@ -40,6 +40,17 @@ def test_what_is_killed_may_have_said_all_but_no_part(monkeypatch, tmp_path, out
     assert kills.judged(kills.RULE, whole, tmp_path, ended, number, "parent") == said
 
 
+def test_ctrl_c_while_python_starts_is_before_the_first_statement(monkeypatch, tmp_path):
+    monkeypatch.setattr(kills, "difference", lambda *_: "")
+    whole, text = Whole({"a": 1}, {}, 1.0), f"{kills.STARTING}: ...\nKeyboardInterrupt"
+
+    def judged(err):
+        return kills.judged(kills.RULE, whole, tmp_path, (1, "", err), signal.SIGINT, "parent")
+
+    assert judged(text) == "early"
+    assert judged(f"Traceback ...\n{text}").startswith("exit 1: ")
+
+
 class Two(InvalidInput):
     def __str__(self):
         return "two\nlines"
