@@ -1,4 +1,4 @@
-"""Processes are ended where this one is told to end, and its own handlers stay."""
+"""SIGTERM ends what a process has started, and a handler that is set already stays."""
 
 import signal
 import threading
