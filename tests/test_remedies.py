@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from simulator import Database, Laplace, PureDP, RandomizedResponse, simulate
+from simulator import Account, Database, Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries.loading import from_file
 from simulator.analysis import estimate_rare
 from simulator.data.alice import EVERYONE
@@ -20,6 +20,7 @@ from simulator.errors import DpcomposeError
 from simulator.foundations.files import write_new, write_text
 from simulator.foundations.strangers import from_json, read_array
 from simulator.foundations.surroundings import DATE, require_usable
+from simulator.theory.events import promise, self_compose
 from tests.helpers.cases import case
 from tests.helpers.command_line import dpcompose
 from tests.helpers.sources import nodes_of_all
@@ -153,6 +154,12 @@ def splitting_at_an_epsilon(call):
     yield lambda: estimate_rare(*game, epsilon=0.2, **options)
 
 
+def a_larger_delta(call):
+    leaking = self_compose(promise("approx:0,0.01"), 2)
+    yield lambda: Account(leaking).epsilon(1 - 0.99**2)
+    yield lambda: Account(leaking).epsilon(1 - 0.99**2 + 1e-12)
+
+
 def rounds_of_an_event(call):
     write_text("event.json", "[[1.0, 0.1, 10]]")
     yield lambda: call("bounds", "--event", "event.json", "--rounds", "3")
@@ -212,6 +219,7 @@ CASES = {
     "put the one record in a list": records_in_a_list,
     "count a single person, or use Laplace": a_single_person,
     "at a delta: give an epsilon": splitting_at_an_epsilon,
+    "give a delta that is a little larger": a_larger_delta,
     "leave out MECHANISM and --rounds": rounds_of_an_event,
     "write WIDTHxHEIGHT in inches": a_size,
     "is not a time; write 600": a_time,

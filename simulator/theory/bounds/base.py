@@ -232,12 +232,23 @@ class BoundOnComposition:
             upper = largest_loss(core).upper
             if less >= SMALLEST_DELTA:
                 upper = self.bound._epsilon_answer(core, less).upper
+            else:
+                self._require_room(delta)
             lower = self.bound._epsilon_answer(core, more).lower
             return Bracket(min(lower, answer.lower), max(upper, answer.upper), answer.value)
         largest = largest_loss(core)
         if self.bound.kind == "approximation" or not math.isfinite(largest.upper):
             raise NotApplicable(f"{self.name}: no finite epsilon holds at delta {delta!r}")
+        self._require_room(delta)
         return Bracket.stated(self.kind, core.total(pure_epsilon), largest, ceiling=math.inf)
+
+    def _require_room(self, delta: float) -> None:
+        """Raise NotApplicable where the rounds' own deltas are ``delta`` only to rounding."""
+        leak = -math.expm1(self.composition.log_kept) * _UP
+        if min(leak, self.composition.largest_leak) > delta:
+            raise NotApplicable(
+                f"{self.name}: within rounding, the rounds' own deltas may exceed {delta!r}"
+            )
 
 
 def largest_loss(core: Composition) -> Bracket:

@@ -46,6 +46,8 @@ _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with cer
 _EXACT_WITHIN = 1e-3
 """Relative distance of certified ends above which a row is called an upper bound, not exact."""
 
+_ROUNDING = 1e-12
+"""The relative rounding of the mass at infinite loss, of all rounds."""
 _SAME_NUMBER = 1e-9
 """Relative distance of two bounds that are one formula, evaluated in two ways."""
 
@@ -130,7 +132,7 @@ class EpsilonAt:
         else:
             found = compose_laws(rounds, tolerance).epsilon(self.delta)
         if math.isinf(found.upper):
-            raise no_finite_epsilon(rounds, self.delta)
+            raise no_finite_epsilon(_infinite_mass(rounds), self.delta)
         return found
 
 
@@ -165,9 +167,13 @@ def _infinite_mass(rounds: Laws) -> float:
     return -math.expm1(math.fsum(n * math.log1p(-law.infinite_mass) for law, n in rounds))
 
 
-def no_finite_epsilon(rounds: Laws, delta: float) -> NotApplicable:
-    """The reason why the composed loss has no finite epsilon at ``delta``."""
-    lost = _infinite_mass(rounds)
+def no_finite_epsilon(lost: float, delta: float) -> NotApplicable:
+    """The reason why a loss that is infinite with that probability has no epsilon at ``delta``."""
+    if abs(lost - delta) <= _ROUNDING * lost:
+        return NotApplicable(
+            f"within rounding, delta {delta!r} is the probability of an infinite loss, so that it "
+            "is not settled whether a finite epsilon holds; give a delta that is a little larger"
+        )
     if lost < delta:
         return NotApplicable(f"{TRUTH}: the loss cannot be composed numerically that far out")
     why = f"is infinite with probability {lost:.3g}" if lost else "has no largest value"

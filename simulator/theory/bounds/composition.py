@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee
 from simulator.theory.guarantees.named import parse_guarantee
+from simulator.theory.outward import sum_bracket
 from simulator.theory.parameters import count
 
 
@@ -127,3 +128,8 @@ class Composition:
     def leaks(self) -> float:
         """The sum of the per-round deltas."""
         return self.total(lambda guarantee: guarantee.leak)
+
+    @property
+    def largest_leak(self) -> float:
+        """The sum of the per-round deltas, rounded up where it is no double."""
+        return sum_bracket((each.leak, count) for each, count in self.parts).upper

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import overload
@@ -212,8 +213,12 @@ class Account:
             if delta == 0.0:
                 return self._truth(EpsilonAt(0.0), tolerance).answer
             found = largest_epsilon(composed(), delta)
-            if found.lower == 0.0 and math.isinf(found.upper):
-                raise no_finite_epsilon(self.laws, delta)
+            if found.lower < found.upper == math.inf:  # delta is the mass at infinite loss
+                with suppress(NotApplicable):  # where a theorem is without rounding
+                    found = found.meet(self._tightest(tolerance, delta=delta))
+                if found.lower == 0.0 and math.isinf(found.upper):
+                    lost = max(pld.laws.infinite_mass for pld in composed())
+                    raise no_finite_epsilon(lost, delta)
             return found
 
         return brackets_at("delta", delta, at_one, "epsilon of delta")

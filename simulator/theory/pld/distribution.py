@@ -134,7 +134,10 @@ class PLD:
             return Bracket(0.0, 0.0)
         if delta < self.laws.infinite_mass * (1 - 1e-13):
             return Bracket(math.inf, math.inf)
-        return self._query.epsilon(delta)
+        found = self._query.epsilon(delta)
+        if found.lower == 0.0 < found.upper and self._query.delta(0.0).upper <= delta:
+            return Bracket(0.0, 0.0)
+        return found
 
     def _never_exceeds(self, delta: float) -> bool:
         """Whether the sum of the rounds' total variations, which bounds delta(0), is below delta.
