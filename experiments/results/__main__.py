@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import textwrap
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 
 from experiments.results.listed import Listed, figures, listed
 from experiments.results.records import Status, revision_of, status, strays
+from simulator.doors.cli.process import write_out
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 INTERRUPTED = 130
@@ -41,29 +41,29 @@ def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int
     today = [each for each in found if each.state == "of today"]
     names = ", ".join(each.result.name for each in today)
     spent = sum(each.record.made["processor_seconds"] for each in today if each.record)
-    print(f"of today: {len(today)} of {len(found)}, made in {spent / 3600:.1f} h of processor time")
+    lines = [
+        f"of today: {len(today)} of {len(found)}, made in {spent / 3600:.1f} h of processor time"
+    ]
     if whole:
-        for each in today:
-            print(f"  {each.result.name:<28}{times(each)}")
+        lines += [f"  {each.result.name:<28}{times(each)}" for each in today]
     elif names:
-        print(textwrap.fill(names, 100, initial_indent="  ", subsequent_indent="  ",
-                            break_on_hyphens=False))  # fmt: skip
-    for each in found:
-        if each.state != "of today":
-            print(line(each, most=None if whole else 3))
+        lines += textwrap.wrap(names, 100, initial_indent="  ", subsequent_indent="  ",
+                               break_on_hyphens=False)  # fmt: skip
+    lines += [line(each, most=None if whole else 3) for each in found if each.state != "of today"]
     apart = strays() if whole or len(results) == len(listed()) else []
-    for name in apart:
-        print(f"{name} is of no result")
+    lines += [f"{name} is of no result" for name in apart]
     wrong = [
-        each
+        each.result.name
         for each in found
         if each.state == "edited" or (each.state != "of today" and each.result.strict)
     ]
-    if not strict or not (wrong or apart):
-        return 0
-    listing = ", ".join([each.result.name for each in wrong] + apart)
-    print(f"error: to be made again (make results), or not to be in results/: {listing}")
-    return 1
+    fails = strict and bool(wrong or apart)
+    if fails:
+        listing = ", ".join(wrong + apart)
+        lines += [f"error: to be made again (make results), or not to be in results/: {listing}"]
+    if error := write_out("\n".join(lines) + "\n", sys.stdout):
+        raise InvalidInput(error)
+    return int(fails)
 
 
 def times(found: Status) -> str:
@@ -107,19 +107,15 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         results = chosen(given.names)
         if given.action == "status":
-            code = print_status(results, strict=given.strict, whole=given.whole)
-            sys.stdout.flush()
-            return code
+            return print_status(results, strict=given.strict, whole=given.whole)
         from experiments.results import making
 
-        with making.alone():
-            return int(bool(making.make(results, always=given.always, busy=given.busy)))
+        with making.alone() as lock:
+            failed = making.make(results, always=given.always, busy=given.busy, lock=lock)
+            return int(bool(failed))
     except DpcomposeError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:  # the reader, head say, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         print("interrupted: what is recorded is kept, run it again to go on", file=sys.stderr)
         return INTERRUPTED

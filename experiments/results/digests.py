@@ -46,18 +46,28 @@ def of_meaning(name: str) -> str:
     if path.suffix in (".py", ".pyi"):
         try:
             return digest(code(path.read_text(encoding="utf-8")).encode())
-        except (SyntaxError, ValueError):  # a conflict of a merge, say
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a merge's conflict, say
             return of_bytes(name)
     if name == "pyproject.toml":
-        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-        return digest(json.dumps(project["entry-points"], sort_keys=True).encode())
+        try:
+            project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+            return digest(json.dumps(project["entry-points"], sort_keys=True).encode())
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return of_bytes(name)
     return of_bytes(name)
+
+
+@cache
+def is_hidden(name: str) -> bool:
+    """Whether Python reads another file in place of this one: a package of the same name."""
+    return name.endswith(".py") and (ROOT / name[:-3] / "__init__.py").is_file()
 
 
 def forget() -> None:
     """Read every file anew: some may have changed."""
     of_bytes.cache_clear()
     of_meaning.cache_clear()
+    is_hidden.cache_clear()
 
 
 def code(source: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import signal
 import subprocess
@@ -41,8 +42,11 @@ ORIGIN = (
 
 
 def say(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)
+    """Print a line of progress; a reader that has enough of them, as ``head``, stops nothing."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def shown(seconds: float) -> str:
@@ -72,11 +76,11 @@ class Making:
         if not pid:
             return None
         self.process.returncode = os.waitstatus_to_exitcode(code)
-        fresh = [name for name in self.result.written() if _time(name) >= self.start - 1.0]
-        # 1 is a verdict, as of pytest, but for an error that nothing has caught
-        caught = f"!{self.process.pid}" not in self.noted()
-        if self.process.returncode not in (0, 1) or not fresh or not caught:
-            code = self.process.returncode
+        fresh = [_written(name) >= self.start - 1.0 for name in self.result.written()]
+        # 1 is a verdict, as of pytest, but for an error that nothing has caught, or came too early
+        code, caught = self.process.returncode, f"!{self.process.pid}" not in self.noted()
+        whole = any(fresh) if code == 0 else code == 1 and fresh and all(fresh)
+        if not (whole and caught):
             raise InvalidInput(f"{self.result.name} was not made (exit {code}){self.last_line()}")
         return usage.ru_utime + usage.ru_stime
 
@@ -109,7 +113,7 @@ class Making:
                 f"{self.result.name} is not recorded: what it has read was not seen; Python must "
                 "not ignore PYTHONPATH"
             )
-        if changed := [n for n in read if n[-1] != "/" and _time(n) > self.start]:
+        if changed := [n for n in read if n[-1] != "/" and _changed(n) > self.start]:
             raise InvalidInput(
                 f"{self.result.name} is not recorded: {', '.join(changed[:3])} changed meanwhile"
             )
@@ -119,8 +123,17 @@ class Making:
         return record
 
 
-def _time(name: str) -> float:
+def _written(name: str) -> float:
     return (digests.ROOT / name).stat().st_mtime
+
+
+def _changed(name: str) -> float:
+    """When a file was last written, moved here or moved away; infinite where it is gone."""
+    try:
+        found = (digests.ROOT / name).stat()
+    except OSError:
+        return math.inf
+    return max(found.st_mtime, found.st_ctime)
 
 
 def contents(names: Iterable[str]) -> dict[str, bytes]:
@@ -164,8 +177,11 @@ def python_of(result: Listed) -> tuple[str, list[str]]:
     return str(digests.ROOT / "build" / result.environment / "bin" / "python"), options
 
 
-def start(result: Listed, *, alone: bool = False) -> Making:
-    """Begin to make a result; what one alone prints is printed."""
+def start(result: Listed, *, alone: bool = False, lock: int | None = None) -> Making:
+    """Begin to make a result; what one alone prints is printed.
+
+    The process holds the ``lock``, too: it may go on where this one is killed.
+    """
     python, options = python_of(result)
     folder = digests.ROOT / LOGS
     folder.mkdir(parents=True, exist_ok=True)
@@ -190,6 +206,7 @@ def start(result: Listed, *, alone: bool = False) -> Making:
         process = begin(
             python, ("-m", *result.command, *options), cwd=digests.ROOT, env=environment,
             stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            pass_fds=() if lock is None else (lock,),
         )  # fmt: skip
     return Making(result, process, made, before, log)
 
@@ -206,7 +223,9 @@ def seconds_of(result: Listed) -> float:
     return record.made["seconds"] * result.jobs / PROCESSORS if record else 60.0
 
 
-def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False) -> int:
+def make(
+    results: Sequence[Listed], *, always: bool = False, busy: bool = False, lock: int | None = None
+) -> int:
     """Make results, what is of today left out unless ``always``; return how many failed."""
     pending, running, failed = list(results), list[Making](), 0
     # what is of today may not be when it is due: it may read what is made before it
@@ -227,7 +246,7 @@ def make(results: Sequence[Listed], *, always: bool = False, busy: bool = False)
                 try:
                     if each.quiet and not busy:
                         wait_for_silence(each)
-                    running.append(start(each, alone=len(results) == 1))
+                    running.append(start(each, alone=len(results) == 1, lock=lock))
                 except (InvalidInput, OSError) as error:
                     say(f"error: {error}")
                     failed += 1
@@ -276,16 +295,22 @@ def _finish(making: Making, spent: float) -> bool:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Let no other process make results meanwhile. Raises InvalidInput where one does."""
+def alone() -> Iterator[int]:
+    """Let no other process make results meanwhile; yield the descriptor of the lock.
+
+    Raises InvalidInput where another one does, or goes on after the one that began it was killed.
+    """
     path = digests.ROOT / LOGS / "lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InvalidInput("results are being made here already") from None
-        yield
+            raise InvalidInput(
+                "results are being made here already; one that a killed process has begun ends by "
+                "itself"
+            ) from None
+        yield file.fileno()
 
 
 def startable(pending: Sequence[Listed], running: Sequence[Making]) -> Iterator[Listed]:

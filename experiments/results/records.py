@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal
 
 from experiments.results import digests
@@ -15,7 +16,10 @@ from simulator.foundations.files import write_text
 
 FOLDER = "made"
 State = Literal["of today", "stale", "edited", "without a record"]
-NEEDED = {"revision", "machine", "versions", "time", "seconds", "processor_seconds", "load"}
+NEEDED: dict[str, type | tuple[type, ...]] = {
+    "revision": (str, NoneType), "machine": dict, "versions": dict, "time": str,
+    "seconds": (int, float), "processor_seconds": (int, float), "load": (int, float),
+}  # fmt: skip
 BY_HAND = {"results/truths/README.md"}
 OPENING = "Made at "
 """The first line of every page begins with it."""
@@ -56,7 +60,8 @@ def record_of(name: str) -> Record | None:
         found = json.loads(path_of(name).read_text(encoding="utf-8"))
         pairs = {key: (text[:DIGITS], text[DIGITS + 1 :]) for key, text in found["read"].items()}
         record = Record(tuple(found["command"]), dict(found["files"]), pairs, dict(found["made"]))
-        return record if pairs and record.made.keys() >= NEEDED else None
+        whole = all(isinstance(record.made[each], kind) for each, kind in NEEDED.items())
+        return record if pairs and whole else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -92,11 +97,16 @@ def status(result: Listed) -> Status:
 def differs(name: str, stored: tuple[str, str]) -> bool:
     """Whether a file that was read means something else than when it was read."""
     of_bytes, of_meaning = stored
+    if digests.is_hidden(name):
+        return True
     return digests.of_bytes(name) != of_bytes and digests.of_meaning(name) != of_meaning
 
 
 def read_by(log: Path, result: Listed, written: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The files that a log has noted and a result depends on, with their digests."""
+    """The files that a log has noted and a result depends on, with their digests.
+
+    That of a file that is gone is "".
+    """
     names = {"pyproject.toml"}
     for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
         if line.startswith("!"):
@@ -104,9 +114,10 @@ def read_by(log: Path, result: Listed, written: Iterable[str]) -> dict[str, tupl
         path = source(Path(line)).relative_to(digests.ROOT)
         if not path.parts or path.parts[0] in ("build", "dist") or path.parts[0].startswith("."):
             continue
-        if (digests.ROOT / path).is_file():
+        is_folder = (digests.ROOT / path).is_dir()
+        if not (is_folder or line.endswith("/")):
             names.add(path.as_posix())
-        elif line.endswith("/") and path.parts[0] != "results" and "__pycache__" not in path.parts:
+        elif is_folder and path.parts[0] != "results" and "__pycache__" not in path.parts:
             names.add(f"{path.as_posix()}/")
     apart = (f"results/{FOLDER}/", *result.ignores)
     kept = sorted(name for name in names - set(written) if not name.startswith(apart))

@@ -1,108 +1,16 @@
-"""What a result was made from, whether it is of today, and how results are made."""
+"""Whether a result is of today, by the record of what it was made from."""
 
 import json
-import os
-import shutil
-import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
 from experiments import results
 from experiments.results import __main__ as command
 from experiments.results import comparing, digests, listed, making, records
+from tests.helpers.toy_result import HELPER, TOY, Project, made, project, use
 
-TOY = '''"""A result for the tests."""
-import json, subprocess, sys
-from pathlib import Path
-from toy.helper import number
-
-subprocess.run([sys.executable, "-m", "toy.worker"], check=True)
-table = Path("toy/table.csv").read_text()
-Path("results/toy.json").write_text(json.dumps({"number": number(), "table": table}))
-Path("results/toy.md").write_text(f"# Toy\\n\\n{number()}\\n")
-'''
-HELPER = '''"""A helper."""
-
-
-def number():
-    """A number."""
-    return 1  # one
-'''
-PROJECT = """[project]
-name = "toy"
-[project.entry-points.toys]
-one = "toy.helper:number"
-"""
-
-
-class Project:
-    """A project with one result, in a folder of its own."""
-
-    toy = listed.Listed("toy", ("toy.json", "toy.md"), ("toy",), strict=True)
-
-    def __init__(self, root):
-        self.root = root
-
-    def write(self, name, text):
-        (self.root / name).write_text(text, encoding="utf-8")
-
-    def read(self, name):
-        return (self.root / name).read_text(encoding="utf-8")
-
-    def status(self):
-        digests.forget()
-        return records.status(self.toy)
-
-
-def use(monkeypatch, project, others=()):
-    everything = {each.name: each for each in (project.toy, *others)}
-    monkeypatch.setattr(digests, "ROOT", project.root)
-    monkeypatch.setenv("PYTHONPATH", str(project.root))
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    for module in (records, command):
-        monkeypatch.setattr(module, "listed", lambda: everything)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The project after its result was made."""
-    root = tmp_path_factory.mktemp("project")
-    project = Project(root)
-    for folder in ("toy", "results"):
-        (root / folder).mkdir()
-    project.write("pyproject.toml", PROJECT)
-    project.write("toy/__init__.py", "")
-    project.write("toy/__main__.py", TOY)
-    project.write("toy/helper.py", HELPER)
-    project.write("toy/worker.py", "import toy.deep\n")
-    project.write("toy/deep.py", "depth = 1\n")
-    project.write("toy/apart.py", "nothing = 1\n")
-    project.write("toy/table.csv", "a,b\n1,2\n")
-    with pytest.MonkeyPatch.context() as patch:
-        use(patch, project)
-        assert making.make([project.toy]) == 0
-    return project
-
-
-@pytest.fixture
-def project(made, tmp_path, monkeypatch):
-    root = tmp_path / "project"
-    shutil.copytree(made.root, root)
-    copy = Project(root)
-    use(monkeypatch, copy)
-    return copy
-
-
-def test_what_was_read_is_recorded_of_workers_too_and_from_cached_byte_code(project):
-    wanted = {"pyproject.toml", "toy/table.csv"}
-    wanted |= {f"toy/{name}.py" for name in ("__init__", "__main__", "helper", "worker", "deep")}
-    assert set(records.record_of("toy").read) == wanted
-    assert list((project.root / "toy/__pycache__").iterdir())
-    assert making.make([project.toy], always=True) == 0
-    assert set(records.record_of("toy").read) == wanted
-    assert project.status().state == "of today"
+__all__ = ["made", "project"]
 
 
 def test_a_page_begins_with_when_it_was_made(project):
@@ -155,24 +63,11 @@ def test_a_record_that_cannot_be_read_is_none(project):
         '{"read": 1}',
         *map(json.dumps, wrong),
         json.dumps(stored | {"read": {}}),
+        json.dumps(stored | {"made": stored["made"] | {"seconds": "1"}}),
+        json.dumps(stored | {"made": stored["made"] | {"revision": 1}}),
     ):
         project.write("results/made/toy.json", text)
         assert project.status().state == "without a record"
-
-
-def test_one_process_makes_results_at_a_time(project, capsys):
-    with making.alone():
-        assert command.main(["make"]) == 2
-    assert "being made here already" in capsys.readouterr().err
-    assert command.main(["make"]) == 0
-
-
-def test_what_was_not_observed_is_not_recorded(project, capsys, monkeypatch):
-    before = records.record_of("toy")
-    monkeypatch.setattr(making, "WATCH", project.root)
-    assert making.make([project.toy], always=True) == 1
-    assert "what it has read was not seen" in capsys.readouterr().err
-    assert records.record_of("toy") == before
 
 
 def test_another_command_makes_a_result_stale(project, monkeypatch):
@@ -195,72 +90,6 @@ def test_the_command_prints_and_fails_where_a_strict_result_is_stale(project, ca
     assert "toy/deep.py" in printed
     assert "results/stray.txt is of no result" in printed
     assert command.main(["status", "nothing"]) == 2
-
-
-def test_a_failure_is_not_recorded_and_says_where_its_output_is(project, capsys):
-    project.write("toy/helper.py", "raise RuntimeError('broken')\n")
-    other = listed.Listed("other", ("other.json",), ("toy.worker",))
-    assert making.make([project.toy, other]) == 2
-    printed = capsys.readouterr().err
-    assert "toy was not made (exit 1): RuntimeError: broken; see" in printed
-    assert "other was not made (exit 0)" in printed  # it has written nothing
-    assert project.status().because == ("toy/helper.py",)
-
-
-def test_what_is_recorded_survives_an_interruption(project):
-    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
-    project.write(
-        "toy/slow.py",
-        "import os, signal, time\nos.kill(os.getppid(), signal.SIGINT)\ntime.sleep(600)\n",
-    )
-    slow = listed.Listed("slow", ("slow.json",), ("toy.slow",), after=("toy",), jobs=2)
-    with pytest.raises(KeyboardInterrupt):
-        making.make([project.toy, slow])
-    assert project.status().state == "of today"
-    assert json.loads(project.read("results/toy.json"))["number"] == 2
-    assert records.record_of("slow") is None
-
-
-def test_what_reads_a_result_that_changes_is_made_again(project):
-    project.write("toy/reader.py", "from pathlib import Path\n"
-                  "text = Path('results/toy.json').read_text()\n"
-                  "Path('results/reader.txt').write_text(text)\n")  # fmt: skip
-    reader = listed.Listed("reader", ("reader.txt",), ("toy.reader",))
-    assert making.make([project.toy, reader]) == 0
-    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
-    digests.forget()
-    assert records.status(reader).state == "of today"
-    assert making.make([project.toy, reader]) == 0
-    assert json.loads(project.read("results/reader.txt"))["number"] == 2
-
-
-def results_of(*rows):
-    return [listed.Listed(name, (), (), **more) for name, more in rows]
-
-
-def test_two_processors_at_most_and_what_is_needed_first(project):
-    a, b, c, d = results_of(
-        ("a", {}), ("b", {"after": ("a",)}), ("c", {"jobs": 2}), ("d", {"quiet": True, "jobs": 2})
-    )
-    running = [SimpleNamespace(result=a)]
-    assert [each.name for each in making.startable([a, b], [])] == ["a"]
-    assert [each.name for each in making.startable([b, c], running)] == []
-    assert [each.name for each in making.startable([c], running)] == []
-    assert [each.name for each in making.startable([c, a], running)] == []
-    assert [each.name for each in making.startable([b, c], [])] == ["b", "c"]
-    assert [each.name for each in making.startable([b], [SimpleNamespace(result=d)])] == []
-
-
-def test_a_quiet_result_waits_and_is_refused_on_a_busy_machine(monkeypatch):
-    waited = []
-    clock = iter(range(0, 10_000, 500))
-    monkeypatch.setattr(making.os, "getloadavg", lambda: (3.0, 3.0, 3.0))
-    monkeypatch.setattr(
-        making, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=waited.append)
-    )
-    with pytest.raises(Exception, match=r"needs a quiet machine, and the load is 3\.00"):
-        making.wait_for_silence(results_of(("q", {"quiet": True}))[0])
-    assert waited
 
 
 def test_differences_name_keys_and_columns():
@@ -294,50 +123,22 @@ def test_every_result_names_results_and_modules_that_are_there():
     assert results.__doc__
 
 
-def test_what_cannot_be_noted_ends_the_process(project):
-    environment = {
-        "PYTHONPATH": f"{making.WATCH}{os.pathsep}{project.root}",
-        "DPCOMPOSE_READ": "/nowhere/log",
-        "DPCOMPOSE_ROOT": str(project.root),
-        "PATH": os.environ["PATH"],
-    }
-    words = [sys.executable, "-m", "toy"]
-    ended = subprocess.run(words, cwd=project.root, env=environment, capture_output=True)
-    assert ended.returncode != 0
-
-
-def test_a_process_whose_files_are_limited_goes_on_unnoted(project):
-    limit = "import resource as r\nr.setrlimit(r.RLIMIT_FSIZE, (0, r.RLIM_INFINITY))\n"
-    project.write("toy/worker.py", limit + "import toy.deep\nassert toy.deep.depth == 1\n")
-    assert making.make([project.toy]) == 0
-    assert "toy/helper.py" in records.record_of("toy").read
-
-
-def test_nothing_is_imported_before_ctrl_c_can_be_caught():
-    program = "import sys; print(*sys.modules)"
-    words, watched = ([sys.executable, each, "-c", program] for each in ("-I", "-s"))
-    environment = {**os.environ, "PYTHONPATH": str(making.WATCH)}
-    plain = set(subprocess.check_output(words, text=True).split())
-    found = set(subprocess.check_output(watched, env=environment, text=True).split())
-    assert found - plain <= {"sitecustomize", "errno"}
-
-
-def test_what_changes_while_a_result_is_made_is_not_recorded(project, capsys):
-    before = records.record_of("toy")
-    project.write("toy/deep.py", "import os, time\ntime.sleep(0.05)\nos.utime(__file__)\n")
-    assert making.make([project.toy]) == 1
-    assert "toy is not recorded: toy/deep.py changed meanwhile" in capsys.readouterr().err
-    assert records.record_of("toy") == before
-
-
-def test_a_result_that_ends_by_an_error_in_the_middle_is_not_recorded(project, capsys):
-    project.write("toy/__main__.py", TOY + "raise ValueError('later')\n")
-    assert making.make([project.toy]) == 1
-    assert "toy was not made (exit 1)" in capsys.readouterr().err
-    assert project.status().state != "of today"
-    project.write("toy/__main__.py", TOY + "sys.exit(1)\n")  # a verdict
-    assert making.make([project.toy]) == 1
+def test_a_package_beside_a_module_hides_it(project):
+    (project.root / "toy/deep").mkdir()
     assert project.status().state == "of today"
+    project.write("toy/deep/__init__.py", "depth = 2\n")
+    assert project.status().because == ("toy/deep.py",)
+
+
+def test_a_closed_or_a_full_output_is_one_line(project, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert command.main(["status"]) == 2
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert command.main(["status"]) == 2
+    said = capsys.readouterr().err
+    assert "standard output: it is closed" in said
+    assert "standard output: No space left" in said
 
 
 def test_a_file_that_is_found_by_listing_makes_a_result_stale(project):
@@ -356,6 +157,10 @@ def test_a_file_that_is_no_python_is_stale_without_a_traceback(project):
     assert project.status().because == ("toy/deep.py",)
     (project.root / "toy/deep.py").write_bytes(b"depth = 1 # \xe9\n")
     assert project.status().because == ("toy/deep.py",)
+    project.write("toy/deep.py", "depth = " + "-" * 20_000 + "1\n")
+    assert project.status().because == ("toy/deep.py",)
+    project.write("pyproject.toml", "<<<<<<< ours\n")
+    assert project.status().because == ("pyproject.toml", "toy/deep.py")
 
 
 def test_what_is_made_after_a_stale_result_is_stale(project, monkeypatch):
@@ -367,15 +172,3 @@ def test_what_is_made_after_a_stale_result_is_stale(project, monkeypatch):
     project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
     digests.forget()
     assert records.status(after).because == ("the result toy",)
-
-
-def test_a_checkout_makes_its_own_results_though_another_is_installed(
-    project, tmp_path, monkeypatch
-):
-    """The child's path begins with the checkout: code of another one is not played."""
-    other = tmp_path / "other" / "toy"
-    shutil.copytree(project.root / "toy", other)
-    (other / "helper.py").write_text(HELPER.replace("return 1", "return 3"), encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "other"))
-    assert making.make([project.toy], always=True) == 0
-    assert json.loads(project.read("results/toy.json"))["number"] == 1

@@ -48,7 +48,7 @@ def _watch(log: str, root: str) -> None:
             return
         noted.add((path, end))
         for whole in {os.path.abspath(path), os.path.realpath(path)}:
-            if whole.startswith(root):
+            if whole.startswith(root) and os.path.exists(whole):
                 write(whole + end)
 
     def ended(kind: type[BaseException], error: BaseException, trace: object) -> None:

@@ -1,0 +1,218 @@
+"""How results are made, and when what is made is not recorded."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from experiments.results import __main__ as command
+from experiments.results import digests, listed, making, records
+from tests.helpers.toy_result import HELPER, TOY, made, project
+
+__all__ = ["made", "project"]
+
+
+def test_what_was_read_is_recorded_of_workers_too_and_from_cached_byte_code(project):
+    wanted = {"pyproject.toml", "toy/table.csv"}
+    wanted |= {f"toy/{name}.py" for name in ("__init__", "__main__", "helper", "worker", "deep")}
+    assert set(records.record_of("toy").read) == wanted
+    assert list((project.root / "toy/__pycache__").iterdir())
+    assert making.make([project.toy], always=True) == 0
+    assert set(records.record_of("toy").read) == wanted
+    assert project.status().state == "of today"
+
+
+def test_one_process_makes_results_at_a_time(project, capsys):
+    with making.alone():
+        assert command.main(["make"]) == 2
+    assert "being made here already" in capsys.readouterr().err
+    assert command.main(["make"]) == 0
+
+
+def test_what_was_not_observed_is_not_recorded(project, capsys, monkeypatch):
+    before = records.record_of("toy")
+    monkeypatch.setattr(making, "WATCH", project.root)
+    assert making.make([project.toy], always=True) == 1
+    assert "what it has read was not seen" in capsys.readouterr().err
+    assert records.record_of("toy") == before
+
+
+def test_a_failure_is_not_recorded_and_says_where_its_output_is(project, capsys):
+    project.write("toy/helper.py", "raise RuntimeError('broken')\n")
+    other = listed.Listed("other", ("other.json",), ("toy.worker",))
+    assert making.make([project.toy, other]) == 2
+    printed = capsys.readouterr().err
+    assert "toy was not made (exit 1): RuntimeError: broken; see" in printed
+    assert "other was not made (exit 0)" in printed  # it has written nothing
+    assert project.status().because == ("toy/helper.py",)
+
+
+def test_what_is_recorded_survives_an_interruption(project):
+    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
+    project.write(
+        "toy/slow.py",
+        "import os, signal, time\nos.kill(os.getppid(), signal.SIGINT)\ntime.sleep(600)\n",
+    )
+    slow = listed.Listed("slow", ("slow.json",), ("toy.slow",), after=("toy",), jobs=2)
+    with pytest.raises(KeyboardInterrupt):
+        making.make([project.toy, slow])
+    assert project.status().state == "of today"
+    assert json.loads(project.read("results/toy.json"))["number"] == 2
+    assert records.record_of("slow") is None
+
+
+def test_what_reads_a_result_that_changes_is_made_again(project):
+    project.write("toy/reader.py", "from pathlib import Path\n"
+                  "text = Path('results/toy.json').read_text()\n"
+                  "Path('results/reader.txt').write_text(text)\n")  # fmt: skip
+    reader = listed.Listed("reader", ("reader.txt",), ("toy.reader",))
+    assert making.make([project.toy, reader]) == 0
+    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
+    digests.forget()
+    assert records.status(reader).state == "of today"
+    assert making.make([project.toy, reader]) == 0
+    assert json.loads(project.read("results/reader.txt"))["number"] == 2
+
+
+def results_of(*rows):
+    return [listed.Listed(name, (), (), **more) for name, more in rows]
+
+
+def test_two_processors_at_most_and_what_is_needed_first(project):
+    a, b, c, d = results_of(
+        ("a", {}), ("b", {"after": ("a",)}), ("c", {"jobs": 2}), ("d", {"quiet": True, "jobs": 2})
+    )
+    running = [SimpleNamespace(result=a)]
+    assert [each.name for each in making.startable([a, b], [])] == ["a"]
+    assert [each.name for each in making.startable([b, c], running)] == []
+    assert [each.name for each in making.startable([c], running)] == []
+    assert [each.name for each in making.startable([c, a], running)] == []
+    assert [each.name for each in making.startable([b, c], [])] == ["b", "c"]
+    assert [each.name for each in making.startable([b], [SimpleNamespace(result=d)])] == []
+
+
+def test_a_quiet_result_waits_and_is_refused_on_a_busy_machine(monkeypatch):
+    waited = []
+    clock = iter(range(0, 10_000, 500))
+    monkeypatch.setattr(making.os, "getloadavg", lambda: (3.0, 3.0, 3.0))
+    monkeypatch.setattr(
+        making, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=waited.append)
+    )
+    with pytest.raises(Exception, match=r"needs a quiet machine, and the load is 3\.00"):
+        making.wait_for_silence(results_of(("q", {"quiet": True}))[0])
+    assert waited
+
+
+def test_what_cannot_be_noted_ends_the_process(project):
+    environment = {
+        "PYTHONPATH": f"{making.WATCH}{os.pathsep}{project.root}",
+        "DPCOMPOSE_READ": "/nowhere/log",
+        "DPCOMPOSE_ROOT": str(project.root),
+        "PATH": os.environ["PATH"],
+    }
+    words = [sys.executable, "-m", "toy"]
+    ended = subprocess.run(words, cwd=project.root, env=environment, capture_output=True)
+    assert ended.returncode != 0
+
+
+def test_a_process_whose_files_are_limited_goes_on_unnoted(project):
+    limit = "import resource as r\nr.setrlimit(r.RLIMIT_FSIZE, (0, r.RLIM_INFINITY))\n"
+    project.write("toy/worker.py", limit + "import toy.deep\nassert toy.deep.depth == 1\n")
+    assert making.make([project.toy]) == 0
+    assert "toy/helper.py" in records.record_of("toy").read
+
+
+def test_nothing_is_imported_before_ctrl_c_can_be_caught():
+    program = "import sys; print(*sys.modules)"
+    words, watched = ([sys.executable, each, "-c", program] for each in ("-I", "-s"))
+    environment = {**os.environ, "PYTHONPATH": str(making.WATCH)}
+    plain = set(subprocess.check_output(words, text=True).split())
+    found = set(subprocess.check_output(watched, env=environment, text=True).split())
+    assert found - plain <= {"sitecustomize", "errno"}
+
+
+def test_what_changes_while_a_result_is_made_is_not_recorded(project, capsys):
+    before = records.record_of("toy")
+    project.write("toy/deep.py", "import os, time\ntime.sleep(0.05)\nos.utime(__file__)\n")
+    assert making.make([project.toy]) == 1
+    assert "toy is not recorded: toy/deep.py changed meanwhile" in capsys.readouterr().err
+    assert records.record_of("toy") == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "os.replace('toy/new.py', 'toy/deep.py')",  # written earlier than the making
+        "os.rename('toy/deep.py', 'toy/away.py')",
+    ],
+)
+def test_what_is_moved_while_a_result_is_made_is_not_recorded(project, capsys, change):
+    project.write("toy/new.py", "depth = 2\n")
+    os.utime(project.root / "toy/new.py", (1, 1))
+    project.write("toy/worker.py", f"import os, time, toy.deep\ntime.sleep(0.05)\n{change}\n")
+    assert making.make([project.toy]) == 1
+    assert "toy is not recorded: toy/deep.py changed meanwhile" in capsys.readouterr().err
+
+
+def test_what_was_not_there_when_it_was_wanted_is_no_matter(project):
+    project.write("toy/deep.py", "import os, contextlib\n"
+                  "with contextlib.suppress(OSError):\n    open('toy/settings.csv')\n")  # fmt: skip
+    assert making.make([project.toy]) == 0
+    assert "toy/settings.csv" not in records.record_of("toy").read
+
+
+def test_what_a_killed_maker_has_begun_holds_the_lock(project, capsys):
+    with making.alone() as lock:
+        child = subprocess.Popen(["sleep", "60"], pass_fds=(lock,))
+    assert command.main(["make"]) == 2
+    assert "one that a killed process has begun ends by itself" in capsys.readouterr().err
+    child.kill()
+    child.wait()
+    assert command.main(["make"]) == 0
+
+
+def test_the_processes_of_a_making_have_its_lock(project):
+    project.write("toy/worker.py", "import os\nfrom pathlib import Path\nimport toy.deep\n"
+                  "held = [each.resolve() for each in Path(f'/proc/{os.getppid()}/fd').iterdir()]\n"
+                  "assert any(each.name == 'lock' for each in held)\n")  # fmt: skip
+    assert command.main(["make"]) == 0
+
+
+def test_a_reader_that_has_enough_stops_nothing(project):
+    program = "from experiments.results import making\nmaking.say('1')\nmaking.say('2')\n"
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([sys.executable, "-c", program], stderr=writing)
+    os.close(writing)
+    assert ended.returncode == 0
+
+
+def test_a_result_that_ends_by_an_error_in_the_middle_is_not_recorded(project, capsys):
+    project.write("toy/__main__.py", TOY + "raise ValueError('later')\n")
+    assert making.make([project.toy]) == 1
+    assert "toy was not made (exit 1)" in capsys.readouterr().err
+    assert project.status().state != "of today"
+    os.utime(project.root / "results/toy.md", (1, 1))
+    last = 'Path("results/toy.md")'
+    project.write("toy/__main__.py", TOY.replace(last, f"sys.exit('no')\n{last}"))
+    assert making.make([project.toy]) == 1  # with half of its files
+    assert project.status().state != "of today"
+    project.write("toy/__main__.py", TOY + "sys.exit(1)\n")  # a verdict
+    assert making.make([project.toy]) == 1
+    assert project.status().state == "of today"
+
+
+def test_a_checkout_makes_its_own_results_though_another_is_installed(
+    project, tmp_path, monkeypatch
+):
+    """The child's path begins with the checkout: code of another one is not played."""
+    other = tmp_path / "other" / "toy"
+    shutil.copytree(project.root / "toy", other)
+    (other / "helper.py").write_text(HELPER.replace("return 1", "return 3"), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "other"))
+    assert making.make([project.toy], always=True) == 0
+    assert json.loads(project.read("results/toy.json"))["number"] == 1
