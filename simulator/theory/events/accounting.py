@@ -199,7 +199,8 @@ class Account:
         A list or an array, whose points are answered by one composition, gives
         :class:`~simulator.theory.bracket.Brackets`. Where a promise has no worst law, such as
         ``zcdp:0.1`` or ``range:0.1``, the upper end is the tightest of :meth:`compare`. Raises
-        NotApplicable where the promises leave epsilon without an upper end.
+        NotApplicable where the promises leave epsilon without an upper end, or where rounding
+        does: delta is the probability of an infinite loss to some 13 digits.
 
         >>> from simulator.theory.events import Account, gaussian
         >>> print(Account(gaussian(1.0)).epsilon(1e-6))
