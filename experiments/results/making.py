@@ -35,6 +35,8 @@ BUSY = 0.5
 PATIENCE = 600.0
 """Seconds that a quiet result waits for the load to fall."""
 PAUSE = 0.2
+FIXED = ("PYTHONHASHSEED=0",)
+"""So that a set has the same order each time."""
 ORIGIN = (
     "import json; from simulator.runner.store.provenance import provenance; "
     "print(json.dumps(provenance()))"
@@ -187,7 +189,7 @@ def start(result: Listed, *, alone: bool = False, lock: int | None = None) -> Ma
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{result.name}.read"
     log.unlink(missing_ok=True)
-    made = json.loads(printed([python, "-c", ORIGIN], 120.0))
+    made = json.loads(printed(["env", *FIXED, python, "-c", ORIGIN], 120.0))
     made["load"] = round(os.getloadavg()[0], 2)
     # the checkout comes first: another one may be installed
     paths = (str(WATCH), str(digests.ROOT), os.environ.get("PYTHONPATH"))
@@ -196,6 +198,7 @@ def start(result: Listed, *, alone: bool = False, lock: int | None = None) -> Ma
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "DPCOMPOSE_READ": str(log),
         "DPCOMPOSE_ROOT": str(digests.ROOT),
+        **dict(each.split("=") for each in FIXED),
     }
     for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
         environment.pop(name, None)

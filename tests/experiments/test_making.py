@@ -135,6 +135,12 @@ def test_nothing_is_imported_before_ctrl_c_can_be_caught():
     assert found - plain <= {"sitecustomize", "errno"}
 
 
+def test_a_set_has_the_same_order_each_time(project):
+    project.write("toy/deep.py", "import os\nassert os.environ['PYTHONHASHSEED'] == '0'\n")
+    assert making.make([project.toy]) == 0
+    assert records.record_of("toy").made["hash_seed"] == "0"
+
+
 def test_what_changes_while_a_result_is_made_is_not_recorded(project, capsys):
     before = records.record_of("toy")
     project.write("toy/deep.py", "import os, time\ntime.sleep(0.05)\nos.utime(__file__)\n")
