@@ -12,13 +12,23 @@ import signal
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import suppress
 
 from experiments.results.listed import Listed, figures, listed
-from experiments.results.records import Status, revision_of, status, strays
+from experiments.results.records import Status, revision_of, stale_before, status, strays
 from simulator.doors.cli.process import write_out
 from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.wording import printable
 
 INTERRUPTED = 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def interrupt(_number: int, _frame: object) -> None:
+    """Interrupt once: a second signal must not keep what runs from being stopped."""
+    for number in SIGNALS:
+        signal.signal(number, lambda _number, _frame: None)
+    raise KeyboardInterrupt
 
 
 def chosen(names: Sequence[str]) -> list[Listed]:
@@ -33,6 +43,15 @@ def chosen(names: Sequence[str]) -> list[Listed]:
     if unknown := sorted(wanted - set(listed())):
         raise InvalidInput(f"no result {', '.join(unknown)}; there are {', '.join(listed())}")
     return [each for name, each in listed().items() if not wanted or name in wanted]
+
+
+def with_those_before(results: Sequence[Listed]) -> list[Listed]:
+    """The results, and those that have to be made before them and are not of today."""
+    names, new = set[str](), {each.name for each in results}
+    while new:
+        names |= new
+        new = {name for each in new for name in stale_before(listed()[each])} - names
+    return [each for name, each in listed().items() if name in names]
 
 
 def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int:
@@ -61,7 +80,7 @@ def print_status(results: Sequence[Listed], *, strict: bool, whole: bool) -> int
     if fails:
         listing = ", ".join(wrong + apart)
         lines += [f"error: to be made again (make results), or not to be in results/: {listing}"]
-    if error := write_out("\n".join(lines) + "\n", sys.stdout):
+    if error := write_out("\n".join(map(printable, lines)) + "\n", sys.stdout):
         raise InvalidInput(error)
     return int(fails)
 
@@ -102,8 +121,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--always", action="store_true", help="make what is of today, too")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, too")
     given = parser.parse_intermixed_args(arguments)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as after nohup
+            signal.signal(number, interrupt)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # it is inherited, and would hide how one ends
     try:
         results = chosen(given.names)
         if given.action == "status":
@@ -111,13 +132,15 @@ def main(arguments: list[str] | None = None) -> int:
         from experiments.results import making
 
         with making.alone() as lock:
+            results = with_those_before(results)
             failed = making.make(results, always=given.always, busy=given.busy, lock=lock)
             return int(bool(failed))
     except DpcomposeError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("interrupted: what is recorded is kept, run it again to go on", file=sys.stderr)
+        with suppress(OSError):  # the terminal may be closed
+            print("interrupted: what is recorded is kept, run it again to go on", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -31,19 +31,19 @@ def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list
 
 def _within(name: str, one: bytes, other: bytes) -> Iterator[str]:
     short, kind = Path(name).name, Path(name).suffix
-    if kind == ".md":
-        if unstamped(one.decode()) != unstamped(other.decode()):
-            yield short
-        return
     try:
         values = [_READERS[kind](each.decode()) for each in (one, other)]
-    except (KeyError, ValueError):  # a picture, or a torn file
+    except (KeyError, ValueError, RecursionError, csv.Error):  # a picture, or a torn file
         yield short
+        return
+    if kind == ".md":
+        yield from [short] * (values[0] != values[1])
     else:
         yield from (f"{short}: {key}" for key in _keys(values[0], values[1], "whole"))
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
+    ".md": unstamped,
     ".json": json.loads,
     ".csv": lambda text: list(csv.DictReader(io.StringIO(text))),
 }

@@ -5,12 +5,19 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import tomllib
+import warnings
+from contextlib import suppress
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import decode_source
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DIGITS = 12
+TORN = (OSError, SyntaxError, ValueError, LookupError, TypeError, RecursionError, MemoryError)
+"""What reading a file raises that a merge has left in conflict, say."""
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -26,10 +33,13 @@ def of_bytes(name: str) -> str:
     Of a folder, whose name ends with a slash, it is that of the names of its files.
     """
     path = ROOT / name
-    if name.endswith("/") and path.is_dir():
-        names = sorted(each.name for each in path.iterdir())
-        return digest("\n".join(each for each in names if each[0] not in "._").encode())
-    return digest(path.read_bytes()) if path.is_file() else ""
+    try:
+        if name.endswith("/") and path.is_dir():
+            names = sorted(each.name for each in path.iterdir())
+            return digest(os.fsencode("\n".join(each for each in names if each[0] not in "._")))
+        return digest(path.read_bytes()) if path.is_file() else ""
+    except OSError:
+        return "unreadable"
 
 
 @cache
@@ -40,27 +50,23 @@ def of_meaning(name: str) -> str:
     points, of every other file the bytes. Python's versions may write the same code otherwise, so
     this is compared only where the bytes differ.
     """
-    path = ROOT / name
-    if not path.is_file():
-        return of_bytes(name)
-    if path.suffix in (".py", ".pyi"):
-        try:
-            return digest(code(path.read_text(encoding="utf-8")).encode())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a merge's conflict, say
-            return of_bytes(name)
-    if name == "pyproject.toml":
-        try:
+    path, known = ROOT / name, (name.endswith((".py", ".pyi")) or name == "pyproject.toml")
+    with suppress(*TORN):
+        if known and name != "pyproject.toml":
+            return digest(code(decode_source(path.read_bytes())).encode())
+        if known:
             project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-            return digest(json.dumps(project["entry-points"], sort_keys=True).encode())
-        except (ValueError, LookupError, TypeError, RecursionError):
-            return of_bytes(name)
+            points = {key: project[key] for key in ("entry-points", "scripts") if key in project}
+            return digest(json.dumps(points, sort_keys=True).encode())
     return of_bytes(name)
 
 
 @cache
 def is_hidden(name: str) -> bool:
-    """Whether Python reads another file in place of this one: a package of the same name."""
-    return name.endswith(".py") and (ROOT / name[:-3] / "__init__.py").is_file()
+    """Whether Python reads another file in place of this one: a package, or an extension."""
+    stem = str(ROOT / name.removesuffix(".py"))
+    others = (os.path.join(stem, "__init__.py"), *(stem + each for each in EXTENSION_SUFFIXES))
+    return name.endswith(".py") and any(map(os.path.isfile, others))
 
 
 def forget() -> None:
@@ -72,7 +78,8 @@ def forget() -> None:
 
 def code(source: str) -> str:
     """Python code without its comments, docstrings and layout."""
-    tree = ast.parse(source)
+    with warnings.catch_warnings(action="ignore"):
+        tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]

@@ -49,7 +49,8 @@ class Listed:
         """The files that are there, by their names within the project."""
         results = digests.ROOT / "results"
         found = {path for pattern in self.files for path in results.glob(pattern)}
-        return sorted(path.relative_to(digests.ROOT).as_posix() for path in found if path.is_file())
+        files = (path for path in found if path.is_file() and path.name[0] != ".")
+        return sorted(path.relative_to(digests.ROOT).as_posix() for path in files)
 
 
 def _report(name: str, module: str = "", files: tuple[str, ...] = (), **more: object) -> Listed:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import math
 import os
 import signal
 import subprocess
@@ -22,10 +21,20 @@ from typing import Any
 from experiments.results import digests
 from experiments.results.comparing import differences
 from experiments.results.listed import Listed
-from experiments.results.records import Record, opening, read_by, record_of, stamped, status
+from experiments.results.records import (
+    Record,
+    noted_in,
+    opening,
+    read_by,
+    record_of,
+    stale_before,
+    stamped,
+    status,
+)
+from experiments.results.watch.sitecustomize import source, state
 from simulator.foundations.children import begin, printed
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import write_text
+from simulator.foundations.files import explained, write_bytes, write_text
 
 PROCESSORS = 2
 LOGS = "build/results"
@@ -44,10 +53,10 @@ ORIGIN = (
 
 
 def say(line: str) -> None:
-    """Print a line of progress; a reader that has enough of them, as ``head``, stops nothing."""
+    """Print a line of progress; that nobody can read it, as after ``| head``, stops nothing."""
     try:
         print(line, file=sys.stderr, flush=True)
-    except BrokenPipeError:
+    except OSError:  # a closed terminal, too, or a full disk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
@@ -80,15 +89,11 @@ class Making:
         self.process.returncode = os.waitstatus_to_exitcode(code)
         fresh = [_written(name) >= self.start - 1.0 for name in self.result.written()]
         # 1 is a verdict, as of pytest, but for an error that nothing has caught, or came too early
-        code, caught = self.process.returncode, f"!{self.process.pid}" not in self.noted()
+        code, caught = self.process.returncode, f"!{self.process.pid}" not in noted_in(self.log)
         whole = any(fresh) if code == 0 else code == 1 and fresh and all(fresh)
         if not (whole and caught):
             raise InvalidInput(f"{self.result.name} was not made (exit {code}){self.last_line()}")
         return usage.ru_utime + usage.ru_stime
-
-    def noted(self) -> list[str]:
-        """The lines of the log of what was read."""
-        return self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
 
     def last_line(self) -> str:
         """The last line that the process has printed, and where the others are."""
@@ -108,14 +113,17 @@ class Making:
                 page = (digests.ROOT / name).read_text(encoding="utf-8")
                 write_text(digests.ROOT / name, stamped(page, opening(made)))
         digests.forget()
-        read = read_by(self.log, self.result, files)
+        noted = noted_in(self.log)
+        names = read_by(noted, self.result, files)
         module = self.result.command[0].replace(".", "/")
-        if not {f"{module}.py", f"{module}/__main__.py"} & set(read):
+        if not {f"{module}.py", f"{module}/__main__.py"} & set(names):
             raise InvalidInput(
                 f"{self.result.name} is not recorded: what it has read was not seen; Python must "
                 "not ignore PYTHONPATH"
             )
-        if changed := [n for n in read if n[-1] != "/" and _changed(n) > self.start]:
+        read = {name: (digests.of_bytes(name), digests.of_meaning(name)) for name in names}
+        root = os.path.join(digests.ROOT, "")
+        if changed := [n for n in names if noted[root + n] != {state(root + n)}]:
             raise InvalidInput(
                 f"{self.result.name} is not recorded: {', '.join(changed[:3])} changed meanwhile"
             )
@@ -129,13 +137,19 @@ def _written(name: str) -> float:
     return (digests.ROOT / name).stat().st_mtime
 
 
-def _changed(name: str) -> float:
-    """When a file was last written, moved here or moved away; infinite where it is gone."""
-    try:
-        found = (digests.ROOT / name).stat()
-    except OSError:
-        return math.inf
-    return max(found.st_mtime, found.st_ctime)
+def drop_doubtful_byte_code() -> None:
+    """Remove cached byte code that is not clearly younger than its source.
+
+    Python takes it for that of a source of the same size and the same second.
+    """
+    for top in digests.ROOT.iterdir():
+        if top.name[0] == "." or top.name in ("build", "dist") or not top.is_dir():
+            continue
+        for cached in top.rglob("__pycache__/*.pyc"):
+            with suppress(OSError):
+                found = os.stat(source(str(cached)))
+                if cached.stat().st_mtime <= max(found.st_mtime, found.st_ctime) + 1.0:
+                    cached.unlink()
 
 
 def contents(names: Iterable[str]) -> dict[str, bytes]:
@@ -163,13 +177,14 @@ def python_of(result: Listed) -> tuple[str, list[str]]:
     missing = [name for name in folders if not (digests.ROOT / name / ".ready").exists()]
     if missing:
         say(f"installing  {', '.join(missing)}")
-        targets = [f"{name}/.ready" for name in missing]
+    if folders:  # one that is there may be older than what is installed in it
+        targets = [f"{name}/.ready" for name in folders]
         ended = subprocess.run(
             ["make", "--silent", *targets], cwd=digests.ROOT, capture_output=True, text=True
         )
         if ended.returncode:
             last = ended.stderr.strip().splitlines()[-1:] or [f"exit {ended.returncode}"]
-            raise InvalidInput(f"{result.name} was not made: no {', '.join(missing)}: {last[0]}")
+            raise InvalidInput(f"{result.name} was not made: no {', '.join(folders)}: {last[0]}")
     options = [
         word for name, folder in names.items()
         for word in ("--python", f"{name}=build/{folder}/bin/python")
@@ -185,10 +200,10 @@ def start(result: Listed, *, alone: bool = False, lock: int | None = None) -> Ma
     The process holds the ``lock``, too: it may go on where this one is killed.
     """
     python, options = python_of(result)
-    folder = digests.ROOT / LOGS
-    folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"{result.name}.read"
-    log.unlink(missing_ok=True)
+    log = digests.ROOT / LOGS / f"{result.name}.read"
+    project = str(digests.ROOT / "pyproject.toml")
+    write_bytes(log, f"{project}\0{state(project)}\0".encode())
+    drop_doubtful_byte_code()
     made = json.loads(printed(["env", *FIXED, python, "-c", ORIGIN], 120.0))
     made["load"] = round(os.getloadavg()[0], 2)
     # the checkout comes first: another one may be installed
@@ -200,7 +215,7 @@ def start(result: Listed, *, alone: bool = False, lock: int | None = None) -> Ma
         "DPCOMPOSE_ROOT": str(digests.ROOT),
         **dict(each.split("=") for each in FIXED),
     }
-    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONOPTIMIZE"):
         environment.pop(name, None)
     before = contents(result.written())
     said = log.with_suffix(".txt")
@@ -243,6 +258,10 @@ def make(
                 digests.forget()
                 if not always and status(each).state == "of today":
                     continue
+                if stale := stale_before(each):
+                    say(f"error: {each.name} was not made: {', '.join(stale)} is not of today")
+                    failed += 1
+                    continue
                 ahead = [one for one in pending if one in wanted]
                 left = sum(map(seconds_of, [each, *ahead, *(one.result for one in running)]))
                 say(f"making      {each.name} ({len(ahead)} after it; left: {shown(left)})")
@@ -259,6 +278,8 @@ def make(
         for making in running:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(making.process.pid, signal.SIGKILL)
+        for making in running:
+            making.process.wait()
             say(f"stopped     {making.result.name}")
     return failed
 
@@ -283,7 +304,7 @@ def _finish(making: Making, spent: float) -> bool:
     """Record what is made and print a line; return whether all is as it should be."""
     try:
         record = making.record(spent)
-    except InvalidInput as error:
+    except (InvalidInput, OSError, ValueError) as error:
         say(f"error: {error}")
         return False
     found = differences(making.before, contents(record.files))
@@ -304,8 +325,12 @@ def alone() -> Iterator[int]:
     Raises InvalidInput where another one does, or goes on after the one that began it was killed.
     """
     path = digests.ROOT / LOGS / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    if os.pathsep in str(digests.ROOT):
+        raise InvalidInput(f"no path may have a {os.pathsep} in it, as {digests.ROOT} has")
+    with explained("write", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

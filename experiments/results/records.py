@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import NoneType
@@ -12,7 +13,7 @@ from typing import Any, Literal
 from experiments.results import digests
 from experiments.results.digests import DIGITS
 from experiments.results.listed import Listed, listed
-from simulator.foundations.files import write_text
+from simulator.foundations.files import explained, write_text
 
 FOLDER = "made"
 State = Literal["of today", "stale", "edited", "without a record"]
@@ -21,6 +22,8 @@ NEEDED: dict[str, type | tuple[type, ...]] = {
     "seconds": (int, float), "processor_seconds": (int, float), "load": (int, float),
 }  # fmt: skip
 BY_HAND = {"results/truths/README.md"}
+USERS = "results/runs/"
+"""Runs of a user, which are of no result."""
 OPENING = "Made at "
 """The first line of every page begins with it."""
 
@@ -45,8 +48,13 @@ class Record:
     def write(self, name: str) -> None:
         """Write the record of a result."""
         content = asdict(self) | {"read": {key: " ".join(pair) for key, pair in self.read.items()}}
-        text = json.dumps(content, indent=1, ensure_ascii=False)
+        text = json.dumps(content | {"whole": whole(content)}, indent=1)
         write_text(path_of(name), text + "\n")
+
+
+def whole(content: dict[str, Any]) -> str:
+    """The digest of a record: one that a merge has put together of two is none."""
+    return digests.digest(json.dumps(content, sort_keys=True).encode())
 
 
 def path_of(name: str) -> Path:
@@ -58,10 +66,12 @@ def record_of(name: str) -> Record | None:
     """The stored record of a result, or None where there is none that can be read."""
     try:
         found = json.loads(path_of(name).read_text(encoding="utf-8"))
+        if found.pop("whole") != whole(found):
+            return None
         pairs = {key: (text[:DIGITS], text[DIGITS + 1 :]) for key, text in found["read"].items()}
         record = Record(tuple(found["command"]), dict(found["files"]), pairs, dict(found["made"]))
-        whole = all(isinstance(record.made[each], kind) for each, kind in NEEDED.items())
-        return record if pairs and whole else None
+        typed = all(isinstance(record.made[each], kind) for each, kind in NEEDED.items())
+        return record if pairs and typed else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -88,10 +98,13 @@ def status(result: Listed) -> Status:
     changed = [name for name, stored in record.read.items() if differs(name, stored)]
     if record.command != result.command:
         changed.insert(0, "its command")
-    for name in result.after:
-        if status(listed()[name]).state != "of today":
-            changed.insert(0, f"the result {name}")
+    changed[:0] = [f"the result {name}" for name in stale_before(result)]
     return Status(result, "stale" if changed else "of today", tuple(changed), record)
+
+
+def stale_before(result: Listed) -> list[str]:
+    """The results that have to be made before this one and are not of today."""
+    return [name for name in result.after if status(listed()[name]).state != "of today"]
 
 
 def differs(name: str, stored: tuple[str, str]) -> bool:
@@ -102,33 +115,31 @@ def differs(name: str, stored: tuple[str, str]) -> bool:
     return digests.of_bytes(name) != of_bytes and digests.of_meaning(name) != of_meaning
 
 
-def read_by(log: Path, result: Listed, written: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The files that a log has noted and a result depends on, with their digests.
+def noted_in(log: Path) -> dict[str, set[str]]:
+    """Each file and folder in a log of what was read, with its states when it was.
 
-    That of a file that is gone is "".
+    Raises InvalidInput where there is no log.
     """
-    names = {"pyproject.toml"}
-    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
-        if line.startswith("!"):
+    with explained("read", log):
+        fields = os.fsdecode(log.read_bytes()).split("\0")
+    found: dict[str, set[str]] = {}
+    for name, state in zip(fields[::2], fields[1::2]):
+        found.setdefault(name, set()).add(state)
+    return found
+
+
+def read_by(noted: Mapping[str, set[str]], result: Listed, written: Iterable[str]) -> list[str]:
+    """The files and folders, by their names within the project, that a result depends on."""
+    names, root = {"pyproject.toml"}, os.path.join(digests.ROOT, "")
+    for path in noted:
+        name = path.removeprefix(root)
+        top, *rest = name.split("/")
+        if name == path or top in ("build", "dist") or top.startswith("."):
             continue
-        path = source(Path(line)).relative_to(digests.ROOT)
-        if not path.parts or path.parts[0] in ("build", "dist") or path.parts[0].startswith("."):
-            continue
-        is_folder = (digests.ROOT / path).is_dir()
-        if not (is_folder or line.endswith("/")):
-            names.add(path.as_posix())
-        elif is_folder and path.parts[0] != "results" and "__pycache__" not in path.parts:
-            names.add(f"{path.as_posix()}/")
+        if not name.endswith("/") or (top != "results" and "__pycache__" not in rest):
+            names.add(name)
     apart = (f"results/{FOLDER}/", *result.ignores)
-    kept = sorted(name for name in names - set(written) if not name.startswith(apart))
-    return {name: (digests.of_bytes(name), digests.of_meaning(name)) for name in kept}
-
-
-def source(path: Path) -> Path:
-    """The file itself; of one in a cache of byte code, or of kernels, the source."""
-    if path.parent.name == "__pycache__":
-        return path.parent.parent / f"{path.name.partition('.')[0]}.py"
-    return path
+    return sorted(name for name in names - set(written) if not name.startswith(apart))
 
 
 def opening(made: dict[str, Any]) -> str:
@@ -165,4 +176,4 @@ def strays() -> list[str]:
     known |= {f"results/{FOLDER}/{name}.json" for name in listed()}
     found = (path for path in (digests.ROOT / "results").rglob("*") if path.is_file())
     names = {path.relative_to(digests.ROOT).as_posix() for path in found if path.name[0] != "."}
-    return sorted(names - known)
+    return sorted(name for name in names - known if not name.startswith(USERS))

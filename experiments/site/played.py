@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -177,8 +178,9 @@ def is_of(sweep: Sweep, claim: Claim, result: Mapping[str, Any]) -> bool:
 
 
 def digest_of_check(claim: Claim) -> str:
-    """A digest of the source of a claim's check."""
-    return hashlib.sha256(inspect.getsource(claim.function).encode()).hexdigest()[:16]
+    """A digest of the code of a claim's check."""
+    source = code(textwrap.dedent(inspect.getsource(claim.function)))
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
 def digest_of(files: Iterable[str]) -> str:

@@ -3,15 +3,18 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from experiments.results import __main__ as command
 from experiments.results import digests, listed, making, records
-from tests.helpers.toy_result import HELPER, TOY, made, project
+from tests.helpers.interrupting import wait_for
+from tests.helpers.toy_result import HELPER, TOY, made, project, use
 
 __all__ = ["made", "project"]
 
@@ -31,6 +34,17 @@ def test_one_process_makes_results_at_a_time(project, capsys):
         assert command.main(["make"]) == 2
     assert "being made here already" in capsys.readouterr().err
     assert command.main(["make"]) == 0
+
+
+def test_where_no_result_can_be_made_is_one_line(project, capsys, monkeypatch):
+    shutil.rmtree(project.root / "build")
+    project.write("build", "")
+    assert command.main(["make"]) == 2
+    monkeypatch.setattr(digests, "ROOT", project.root / "a:b")
+    assert command.main(["make", "toy"]) == 2
+    said = capsys.readouterr().err
+    assert "error: cannot write" in said
+    assert "no path may have a :" in said
 
 
 def test_what_was_not_observed_is_not_recorded(project, capsys, monkeypatch):
@@ -63,6 +77,53 @@ def test_what_is_recorded_survives_an_interruption(project):
     assert project.status().state == "of today"
     assert json.loads(project.read("results/toy.json"))["number"] == 2
     assert records.record_of("slow") is None
+
+
+def is_alive(process):
+    """Whether a process of this number is there that is no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_two_signals_and_a_closed_terminal_leave_no_process(project):
+    """A maker of its own with two results that do not end; both signals come at once."""
+    project.write("toy/slow.py", "import time\nprint('here', flush=True)\ntime.sleep(600)\n")
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from experiments.results import __main__ as command, digests, listed, records\n"
+        f"digests.ROOT = Path({str(project.root)!r})\n"
+        "rows = {n: listed.Listed(n, (n + '.txt',), ('toy.slow',)) for n in ('one', 'two')}\n"
+        "records.listed = command.listed = lambda: rows\n"
+        "sys.exit(command.main(['make']))\n"
+    )
+    maker = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
+    said = [project.root / f"build/results/{name}.txt" for name in ("one", "two")]
+    wait_for(lambda: all(each.is_file() and each.read_text() for each in said), maker)
+    children = Path(f"/proc/{maker.pid}/task/{maker.pid}/children").read_text().split()
+    maker.stderr.close()  # as a terminal does
+    maker.send_signal(signal.SIGTERM)
+    maker.send_signal(signal.SIGHUP)
+    assert maker.wait(60) == command.INTERRUPTED
+    assert len(children) == 2
+    assert not any(is_alive(each) for each in children)
+
+
+def test_what_comes_before_is_made_first_and_where_it_fails_what_comes_after_is_not(
+    project, monkeypatch, capsys
+):
+    after = listed.Listed("after", ("after.txt",), ("toy.after",), after=("toy",))
+    use(monkeypatch, project, [after])
+    project.write("toy/after.py", "open('results/after.txt', 'w').write('1')\n")
+    project.write("toy/helper.py", HELPER.replace("return 1", "return 2"))
+    digests.forget()
+    assert command.main(["make", "after"]) == 0
+    assert project.status().state == "of today"
+    project.write("toy/helper.py", "raise RuntimeError('broken')\n")
+    digests.forget()
+    assert command.main(["make", "after"]) == 1
+    assert "after was not made: toy is not of today" in capsys.readouterr().err
 
 
 def test_what_reads_a_result_that_changes_is_made_again(project):
@@ -154,6 +215,8 @@ def test_what_changes_while_a_result_is_made_is_not_recorded(project, capsys):
     [
         "os.replace('toy/new.py', 'toy/deep.py')",  # written earlier than the making
         "os.rename('toy/deep.py', 'toy/away.py')",
+        "os.rename('toy', 'old'); __import__('shutil').copytree('old', 'toy')",
+        "os.remove('toy/deep.py'); os.symlink('new.py', 'toy/deep.py')",
     ],
 )
 def test_what_is_moved_while_a_result_is_made_is_not_recorded(project, capsys, change):
@@ -161,7 +224,65 @@ def test_what_is_moved_while_a_result_is_made_is_not_recorded(project, capsys, c
     os.utime(project.root / "toy/new.py", (1, 1))
     project.write("toy/worker.py", f"import os, time, toy.deep\ntime.sleep(0.05)\n{change}\n")
     assert making.make([project.toy]) == 1
-    assert "toy is not recorded: toy/deep.py changed meanwhile" in capsys.readouterr().err
+    assert "toy/deep.py" in capsys.readouterr().err
+
+
+def test_a_folder_that_changes_while_a_result_is_made_is_not_recorded(project, capsys):
+    listing = "import os, pathlib\nlist(pathlib.Path('toy').glob('*.csv'))\n"
+    project.write("toy/deep.py", f"{listing}open('toy/more.csv', 'w').close()\n")
+    assert making.make([project.toy]) == 1
+    assert "toy is not recorded: toy/ changed meanwhile" in capsys.readouterr().err
+
+
+def test_a_log_that_is_gone_is_no_record(project, capsys):
+    project.write("toy/deep.py", "import os, contextlib\nos.remove('build/results/toy.read')\n"
+                  "with contextlib.suppress(OSError):\n    open('toy/table.csv')\n")  # fmt: skip
+    assert making.make([project.toy]) == 1
+    assert "toy" in capsys.readouterr().err
+    assert project.status().state != "of today"
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "for each in 'pq':\n with contextlib.chdir('toy/' + each):\n  open('t.csv').read()",
+        "open('toy/q/t.csv', 'r+').read()",
+        "open(b'toy/q/t.csv').read()",
+        "io.FileIO(pathlib.Path('toy/q/t.csv')).read()",
+        "numpy.memmap('toy/q/t.csv')",
+    ],
+)
+def test_whatever_way_a_file_is_read_it_is_recorded(project, reading):
+    for each in "pq":
+        (project.root / "toy" / each).mkdir()
+        project.write(f"toy/{each}/t.csv", "1")
+    project.write("toy/deep.py", f"import contextlib, io, pathlib, numpy\n{reading}\n")
+    assert making.make([project.toy]) == 0
+    assert "toy/q/t.csv" in records.record_of("toy").read
+
+
+def test_a_name_with_a_line_end_or_no_unicode_is_recorded(project):
+    for name in (b"a\nb.csv", b"caf\xe9.csv"):
+        (project.root / "toy" / os.fsdecode(name)).write_text("1")
+    project.write("toy/deep.py", "from pathlib import Path\n"
+                  "[each.read_text() for each in Path('toy').glob('*.csv')]\n")  # fmt: skip
+    assert making.make([project.toy]) == 0
+    assert project.status().state == "of today"
+    project.write("toy/a\nb.csv", "2")
+    assert project.status().because == ("toy/a\nb.csv",)
+    assert command.main(["status"]) == 0
+
+
+def test_byte_code_of_an_earlier_source_is_not_used(project):
+    helper = project.root / "toy/helper.py"
+    for number in (3, 4):  # of the same size and the same second
+        project.write("toy/helper.py", HELPER.replace("return 1", f"return {number}"))
+        os.utime(helper, (1e9, 1e9))
+        if number == 3:
+            words = [sys.executable, "-c", "import toy.helper"]
+            subprocess.run(words, cwd=project.root, check=True)
+    assert making.make([project.toy]) == 0
+    assert json.loads(project.read("results/toy.json"))["number"] == 4
 
 
 def test_what_was_not_there_when_it_was_wanted_is_no_matter(project):

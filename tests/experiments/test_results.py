@@ -1,6 +1,7 @@
 """Whether a result is of today, by the record of what it was made from."""
 
 import json
+import shutil
 import sys
 
 import pytest
@@ -34,6 +35,7 @@ def test_a_page_begins_with_when_it_was_made(project):
         ("toy/table.csv", "2", "3", "stale"),
         ("pyproject.toml", '"toy"', '"toys"', "of today"),
         ("pyproject.toml", "helper", "deep", "stale"),
+        ("pyproject.toml", "toy.apart", "toy.deep", "stale"),
         ("results/toy.json", "1", "2", "edited"),
         ("results/toy.md", "Toy", "Boy", "edited"),
     ],
@@ -76,6 +78,13 @@ def test_another_command_makes_a_result_stale(project, monkeypatch):
     assert project.status().because == ("its command",)
 
 
+def test_a_record_that_a_merge_has_put_together_is_none(project):
+    text = project.read("results/made/toy.json")
+    assert text.count('"seconds": ') == 1
+    project.write("results/made/toy.json", text.replace('"seconds": ', '"seconds": 1'))
+    assert project.status().state == "without a record"
+
+
 def test_the_command_prints_and_fails_where_a_strict_result_is_stale(project, capsys):
     assert command.main(["status", "--strict", "--whole"]) == 0
     made = records.record_of("toy").made
@@ -104,6 +113,9 @@ def test_differences_name_keys_and_columns():
     assert comparing.differences({}, {"r/c.md": b""}) == ["r/c.md is new"]
     assert comparing.differences({"r/a.json": b"{"}, {"r/a.json": b"{}"}) == ["a.json"]
     assert comparing.differences({"r/a.png": b"1"}, {"r/a.png": b"2"}) == ["a.png"]
+    assert comparing.differences({"r/c.md": b"\xe9"}, {"r/c.md": b"2"}) == ["c.md"]
+    torn = b'p\n"' + b"1" * 200_000
+    assert comparing.differences({"r/b.csv": torn}, {"r/b.csv": b"p\n1\n"}) == ["b.csv"]
 
 
 def test_every_file_in_results_is_of_one_result():
@@ -127,6 +139,9 @@ def test_a_package_beside_a_module_hides_it(project):
     (project.root / "toy/deep").mkdir()
     assert project.status().state == "of today"
     project.write("toy/deep/__init__.py", "depth = 2\n")
+    assert project.status().because == ("toy/deep.py",)
+    shutil.rmtree(project.root / "toy/deep")
+    project.write("toy/deep.abi3.so", "")
     assert project.status().because == ("toy/deep.py",)
 
 

@@ -28,6 +28,8 @@ PROJECT = """[project]
 name = "toy"
 [project.entry-points.toys]
 one = "toy.helper:number"
+[project.scripts]
+run = "toy.apart:main"
 """
 
 
