@@ -14,6 +14,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import decode_source
 from pathlib import Path
 
+from experiments.results.watch.sitecustomize import state
+
 ROOT = Path(__file__).resolve().parents[2]
 DIGITS = 12
 TORN = (OSError, SyntaxError, ValueError, LookupError, TypeError, RecursionError, MemoryError)
@@ -35,8 +37,7 @@ def of_bytes(name: str) -> str:
     path = ROOT / name
     try:
         if name.endswith("/") and path.is_dir():
-            names = sorted(each.name for each in path.iterdir())
-            return digest(os.fsencode("\n".join(each for each in names if each[0] not in "._")))
+            return digest(os.fsencode(state(os.path.join(path, "")).replace("/", "\n")))
         return digest(path.read_bytes()) if path.is_file() else ""
     except OSError:
         return "unreadable"
@@ -47,14 +48,14 @@ def of_meaning(name: str) -> str:
     """The digest of what a file means; "" where there is none.
 
     Of Python it is the code without comments, docstrings and layout, of pyproject.toml the entry
-    points, of every other file the bytes. Python's versions may write the same code otherwise, so
+    points and scripts, of every other file the bytes. Python's versions may write the same code otherwise, so
     this is compared only where the bytes differ.
     """
-    path, known = ROOT / name, (name.endswith((".py", ".pyi")) or name == "pyproject.toml")
+    path = ROOT / name
     with suppress(*TORN):
-        if known and name != "pyproject.toml":
+        if name.endswith((".py", ".pyi")):
             return digest(code(decode_source(path.read_bytes())).encode())
-        if known:
+        if name == "pyproject.toml":
             project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
             points = {key: project[key] for key in ("entry-points", "scripts") if key in project}
             return digest(json.dumps(points, sort_keys=True).encode())

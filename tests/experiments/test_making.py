@@ -234,6 +234,13 @@ def test_a_folder_that_changes_while_a_result_is_made_is_not_recorded(project, c
     assert "toy is not recorded: toy/ changed meanwhile" in capsys.readouterr().err
 
 
+def test_a_folder_that_is_opened_is_noted_by_its_names(project):
+    project.write("toy/deep.py", "import os\nos.listdir(os.open('toy', os.O_RDONLY))\n")
+    assert making.make([project.toy]) == 0
+    project.write("toy/more.csv", "1")
+    assert project.status().because == ("toy/",)
+
+
 def test_a_log_that_is_gone_is_no_record(project, capsys):
     project.write("toy/deep.py", "import os, contextlib\nos.remove('build/results/toy.read')\n"
                   "with contextlib.suppress(OSError):\n    open('toy/table.csv')\n")  # fmt: skip

@@ -72,7 +72,7 @@ def _watch(log: str, root: str) -> None:
         if (path, end) in noted:
             return
         for whole in {path, os.path.realpath(path)}:
-            name = source(whole) + end
+            name = os.path.join(whole, "") if end or os.path.isdir(whole) else source(whole)
             if whole.startswith(root) and os.path.exists(name):
                 write(name, state(name))
         noted.add((path, end))
