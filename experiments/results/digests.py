@@ -48,8 +48,8 @@ def of_meaning(name: str) -> str:
     """The digest of what a file means; "" where there is none.
 
     Of Python it is the code without comments, docstrings and layout, of pyproject.toml the entry
-    points and scripts, of every other file the bytes. Python's versions may write the same code otherwise, so
-    this is compared only where the bytes differ.
+    points and scripts, of every other file the bytes. Python's versions may write the same code
+    otherwise, so this is compared only where the bytes differ.
     """
     path = ROOT / name
     with suppress(*TORN):

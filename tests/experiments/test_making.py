@@ -241,6 +241,12 @@ def test_a_folder_that_is_opened_is_noted_by_its_names(project):
     assert project.status().because == ("toy/",)
 
 
+def test_what_uses_the_watch_itself_is_watched_once(project):
+    project.write("toy/deep.py", "import pkgutil, toy\nimport experiments.results.digests\n"
+                  "list(pkgutil.iter_modules(toy.__path__))\n")  # fmt: skip
+    assert making.make([project.toy]) == 0
+
+
 def test_a_log_that_is_gone_is_no_record(project, capsys):
     project.write("toy/deep.py", "import os, contextlib\nos.remove('build/results/toy.read')\n"
                   "with contextlib.suppress(OSError):\n    open('toy/table.csv')\n")  # fmt: skip

@@ -85,5 +85,5 @@ def _watch(log: str, root: str) -> None:
     sys.addaudithook(note)
 
 
-if LOG in os.environ and ROOT in os.environ:
+if __name__ == "sitecustomize" and LOG in os.environ and ROOT in os.environ:
     _watch(os.environ[LOG], os.path.join(os.environ[ROOT], ""))
