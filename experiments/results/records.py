@@ -133,10 +133,10 @@ def read_by(noted: Mapping[str, set[str]], result: Listed, written: Iterable[str
     names, root = {"pyproject.toml"}, os.path.join(digests.ROOT, "")
     for path in noted:
         name = path.removeprefix(root)
-        top, *rest = name.split("/")
-        if name == path or top in ("build", "dist") or top.startswith("."):
+        parts = name.split("/")
+        if name == path or parts[0] in ("build", "dist") or parts[0].startswith("."):
             continue
-        if not name.endswith("/") or (top != "results" and "__pycache__" not in rest):
+        if not name.endswith("/") or (parts[0] != "results" and "__pycache__" not in parts):
             names.add(name)
     apart = (f"results/{FOLDER}/", *result.ignores)
     return sorted(name for name in names - set(written) if not name.startswith(apart))

@@ -235,8 +235,11 @@ def test_a_folder_that_changes_while_a_result_is_made_is_not_recorded(project, c
 
 
 def test_a_folder_that_is_opened_is_noted_by_its_names(project):
-    project.write("toy/deep.py", "import os\nos.listdir(os.open('toy', os.O_RDONLY))\n")
+    (project.root / "__pycache__").mkdir()
+    project.write("toy/deep.py", "import os\nos.listdir(os.open('toy', os.O_RDONLY))\n"
+                  "os.listdir('__pycache__')\nos.listdir('.')\n")  # fmt: skip
     assert making.make([project.toy]) == 0
+    assert "__pycache__/" not in records.record_of("toy").read
     project.write("toy/more.csv", "1")
     assert project.status().because == ("toy/",)
 
