@@ -76,6 +76,15 @@ def test_a_bound_that_holds_by_far_or_is_wrong_is_decided_early_and_a_tight_one_
     assert found[2::3] == 2 * [(EXACT, "undecided", last)]
 
 
+def test_each_claim_has_an_equal_share_of_the_error():
+    bounds = [on("basic", 0.2, 5), on(EXACT, 0.2, 5)]
+    checks = verify(WORST, FAMILY, 5, 400, bounds=bounds, seed=3, jobs=1, false_alarm=1e-3)
+    claims = 2 * sum(len(probed(each)) for each in bounds)
+    assert claims > len(checks) == 4
+    for check in checks:
+        assert check.verdict.false_alarm * claims == pytest.approx(1e-3)
+
+
 def test_few_trials_have_one_look_with_the_whole_error():
     assert looks(20_000, [1e-3, 1e-2, 0.0], 1e-9) == [20_000]
     assert looks(10**6, [0.0], 1e-9) == [10**6]

@@ -126,6 +126,11 @@ def test_every_file_in_results_is_of_one_result():
     assert records.strays() == []
 
 
+def test_every_planted_defect_is_caught():
+    stored = json.loads((digests.ROOT / "results/mutations.json").read_text(encoding="utf-8"))
+    assert [label for label, each in stored.items() if not each["caught by"]] == []
+
+
 def test_every_result_names_results_and_modules_that_are_there():
     everything = listed.listed()
     for each in everything.values():

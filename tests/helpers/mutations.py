@@ -88,7 +88,7 @@ def keep(defect, test, made):
 
 
 def main(words):
-    """Plant, print and write; the exit code is 1 if more than three defects survive."""
+    """Plant, print and write; the exit code is 1 if a defect survives."""
     lost = [defect for defect in DEFECTS if place(defect) is None]
     for defect in lost:
         print(f"stands nowhere alone: {defect.module}: {defect.old!r}", flush=True)
@@ -109,7 +109,7 @@ def main(words):
             print(f"{caught[defect] or 'SURVIVED'}: {defect.module}: {defect.why}", flush=True)
     counts = Counter(test is not None for test in caught.values())
     print(f"{counts[True]} of {len(caught)} caught")
-    return counts[False] > 3
+    return counts[False] > 0
 
 
 if __name__ == "__main__":
