@@ -8,7 +8,7 @@ import pytest
 from simulator import Account
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds import base
-from simulator.theory.events import compose, discrete, laplace, promise, self_compose
+from simulator.theory.events import compose, discrete, gaussian, laplace, promise, self_compose
 
 
 def leaking(delta, rounds):
@@ -77,6 +77,12 @@ def test_what_rounding_leaves_open_is_said():
     with pytest.raises(NotApplicable, match=r"within rounding|no epsilon is enough"):
         leaking(0.01, 2).epsilon(0.0199)
     assert account.epsilon(0.01).lower > 1.7
+
+
+def test_at_delta_0_rounding_leaves_nothing_open():
+    for event in (gaussian(1.0), compose(gaussian(1.0), promise("approx:0.1,0.01"))):
+        with pytest.raises(NotApplicable, match="no finite epsilon holds at delta 0"):
+            Account(event).epsilon(0.0)
 
 
 def test_epsilon_is_0_from_delta_0_on():

@@ -169,7 +169,7 @@ def _infinite_mass(rounds: Laws) -> float:
 
 def no_finite_epsilon(lost: float, delta: float) -> NotApplicable:
     """The reason why a loss that is infinite with that probability has no epsilon at ``delta``."""
-    if abs(lost - delta) <= _ROUNDING * lost:
+    if lost and abs(lost - delta) <= _ROUNDING * lost:
         return NotApplicable(
             f"within rounding, delta {delta!r} is the probability of an infinite loss, so that it "
             "is not settled whether a finite epsilon holds; give a delta that is a little larger"
