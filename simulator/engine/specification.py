@@ -97,11 +97,11 @@ class Specification:
     def __post_init__(self) -> None:
         if not callable(self.adversary):
             raise InvalidInput(
-                f"the adversary must be a generator function or a Rule, not {self.adversary!r}"
+                f"the adversary must be a generator function or a Rule, not {self.adversary!r:.80}"
             )
         if not isinstance(self.family, Guarantee):
             raise InvalidInput(
-                f"the family must be a guarantee such as PureDP(0.2), not {self.family!r}"
+                f"the family must be a guarantee such as PureDP(0.2), not {self.family!r:.80}"
             )
         self._check_play()
         for name, least in WHOLE.items():  # plain integers in place of numpy's, for equal draws

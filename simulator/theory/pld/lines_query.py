@@ -76,15 +76,34 @@ class LinesQuery:
         if far and self._finite_at_most(epsilon) <= TINY:  # nothing resolves it
             lost = self.parts.infinite_mass
             return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
-        try:
-            log_delta = self._log_delta_at(epsilon)
-            anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
-        except NotApplicable:
-            return self._largest_loss.delta(epsilon).meet(Bracket(0.0, self.at_most(epsilon)))
-        found = anchor.delta(epsilon)
-        if not self._is_narrow(found, anchor):
+        found = self._delta_on_a_line(epsilon)
+        if found is None:
+            try:
+                log_delta = self._log_delta_at(epsilon)
+                anchor = self._anchor("delta", min(log_delta, _LOG_HALF))
+            except NotApplicable:
+                return self._largest_loss.delta(epsilon).meet(Bracket(0.0, self.at_most(epsilon)))
+            found = anchor.delta(epsilon)
+            if self._is_narrow(found, anchor):
+                return self._limited(found)
             goal = Goal(lambda one: one.delta(epsilon), lambda *_: self.tolerance, False)
             found = found.meet(self._narrowed(goal, log_delta, epsilon)[0])
+        return self._limited(found)
+
+    def _delta_on_a_line(self, epsilon: float) -> Bracket | None:
+        """The bracket by the line of sampled Gaussians, if it is narrow: an estimate picks it."""
+        if not self._is_sampled:
+            return None
+        log_delta = self._saddles.log_value_at(epsilon)
+        try:
+            anchor = self._anchor("delta", min(max(log_delta, _LOG_LEAST), _LOG_HALF))
+        except NotApplicable:
+            return None
+        found = anchor.delta(epsilon)
+        return found if anchor.is_line and self._is_narrow(found, anchor) else None
+
+    def _limited(self, found: Bracket) -> Bracket:
+        """A bracket of delta, at most the sum of the rounds' total variations."""
         most = self.parts.total_variation
         return found if found.upper <= most else Bracket(min(found.lower, most), most)
 
