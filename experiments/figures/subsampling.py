@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.names import label
-from simulator.analysis.plots.style import measured, promised, spaced_marks
+from simulator.analysis.plots.style import measured, promises, spaced_marks
 from simulator.theory import (
     Composition,
     GaussianDP,
@@ -100,14 +100,10 @@ def draw(data: Mapping[str, Any]) -> Figure:
 def _draw_panel(axes: Axes, rates: Floats, panel: Mapping[str, Any], unit: Floats) -> None:
     """Draw the curves of a panel over ``unit``, without zeros."""
     formula = r"$k\,\ln(1 + q(e^{\varepsilon}-1))$"
-    axes.plot(
-        rates,
-        np.array(panel["amplified"]) / unit,
-        label=formula,
-        **promised(0, "amplified-by-sampling"),
-    )
-    for index, (name, values) in enumerate(panel["bounds"].items(), 1):
-        axes.plot(rates, np.array(values) / unit, label=label(name), **promised(index, name))
+    styles = promises((formula, *BOUNDS))
+    axes.plot(rates, np.array(panel["amplified"]) / unit, label=formula, **styles[formula])
+    for name, values in panel["bounds"].items():
+        axes.plot(rates, np.array(values) / unit, label=label(name), **styles[name])
     for index, (name, values) in enumerate(panel["exact"].items()):
         marks = spaced_marks(rates, index, logarithmic=True)
         shown = np.where(np.array(values) > 0.0, values, np.nan) / unit
